@@ -770,8 +770,9 @@ def pid_namespace_name() -> int:
 def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""
 
-def round_chunks(path: FilePath, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int]:
-    """Payloads of the chunks of rounds in these bytes of a file, and where the next ones will be."""
+def round_chunks(path: FilePath, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int, bool]:
+    """Payloads of the chunks of rounds in these bytes of a file, or in the first of them; where the next ones
+    will be; whether these were all that are there."""
 
 class ImportedEvents(TypedDict):
     """What an import of a trace without MPI has found."""

@@ -32,11 +32,11 @@ void define_rounds(nb::module_& module) {
         }();
         nb::list payloads;
         for (const auto& payload : found.payloads) payloads.append(nb::bytes(payload.data(), payload.size()));
-        return nb::make_tuple(payloads, found.next);
+        return nb::make_tuple(payloads, found.next, found.is_all);
       },
       "path"_a, "begin"_a = 0, "end"_a = nb::none(),
-      "Payloads of the chunks of rounds in these bytes of a file, and where the next ones will be. With `end` the file "
-      "is an archive, else one of a run.");
+      "Payloads of the chunks of rounds in these bytes of a file, or in the first of them; where the next ones will "
+      "be; whether these were all that are there. With `end` the file is an archive, else one of a run.");
 }
 
 }  // namespace tare::bindings

@@ -14,7 +14,10 @@ class ControlReader {
   using Published = format::Published<format::ControlMessages>;
 
   // Messages from now on are for this process. Those before were for an earlier program of the run.
-  void begin(const std::atomic<std::uint64_t>& last) noexcept { seen_ = last.load(std::memory_order_acquire); }
+  void begin(const std::atomic<std::uint64_t>& last) noexcept {
+    seen_ = last.load(std::memory_order_acquire);
+    lost_ = 0;
+  }
   // The next message that this rank gets at or before the point. Without a new message it costs one load.
   bool take(const std::atomic<std::uint64_t>& last, const Published& messages, std::int32_t rank, std::uint64_t point,
             format::ControlMessage& message) noexcept;

@@ -200,6 +200,41 @@ def test_a_request_reaches_the_ranks_of_all_hosts(
     assert all(str(made.ranks) == f"0-{RANKS - 1}" and not made.lost for made in found)
 
 
+def test_what_a_user_wants_reaches_the_ranks_of_all_hosts(hosts: Hosts, tare: Path, tmp_path: Path) -> None:
+    """At the same point of the program; and all nodes change the filter at the same round."""
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    steered = Program(mpich4(), compile_c(mpich4(), [PROGRAMS / "steered.c"], tmp_path / "steered", *flags))
+    run, root, end, output = tmp_path / "run", hosts.hosts[0], tmp_path / "end", tmp_path / "output"
+    spec = f"points,policy=nonblock,listen={NETWORK},fan-out=1"
+    command = job(tare, hosts, spec, run, steered, [end])
+
+    def steer(*options: str) -> int:
+        done = subprocess.run(
+            [tare, "monitor", run, *options], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout.split()[-2])
+
+    with output.open("w") as to, subprocess.Popen(command, env=steered.mpi.environ(), stdout=to) as started:
+        try:
+            wait_until(lambda: len(rounds_of(run, root)) > 5)
+            steer("--send", "level=3")
+            steer("--send", "level=4", "--rank", "5")
+            changed = steer("--set", "filter=none")
+            wait_until(lambda: rounds_of(run, root)[-1].round > changed + 20)
+        finally:
+            end.touch()
+        assert started.wait(PATIENCE_S) == 0
+    lines = [line.split() for line in output.read_text().splitlines()]
+    to_all = [line for line in lines if line[4] == "3"]
+    assert sorted(int(line[0]) for line in to_all) == list(range(RANKS))
+    assert len({line[1] for line in to_all}) == 1
+    assert [line[0] for line in lines if line[4] == "4"] == ["5"]
+    for made in rounds_of(run, root):
+        assert str(made.ranks) == f"0-{RANKS - 1}" and not made.lost
+        assert made.filter == ("none" if made.round >= changed else "statistics+histogram:16:time")
+
+
 def test_a_link_that_is_cut_and_mended(
     hosts: Hosts, program_of_each: Program, tare: Path, tmp_path: Path
 ) -> None:

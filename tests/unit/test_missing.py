@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 import pytest
@@ -82,8 +83,8 @@ def test_a_launcher_tells_what_it_starts(environment: dict[str, str], found: Lau
 def test_meta_json_keeps_it() -> None:
     meta = metadata(missing=OF_MPMD, launched=Launched(variable="PMI_RANK", rank=0, size=3))
     assert decode(encode(meta), "r", meta.format) == meta
-    for ranks in (b"[5, 2]", b"[0, 3]", b"[-1, 2]"):
-        text = encode(meta).replace(b"\n", b"").replace(b"[    1,    2   ]", ranks)
-        assert ranks in text
+    for ranks in ([5, 2], [0, 3], [-1, 2]):
+        damaged = json.loads(encode(meta))
+        damaged["missing"][0]["ranks"] = [ranks]
         with pytest.raises(CommandError, match="damaged"):
-            decode(text, "r", meta.format)
+            decode(json.dumps(damaged).encode(), "r", meta.format)

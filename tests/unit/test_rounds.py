@@ -71,9 +71,9 @@ def chunks(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[bytes]]:
     """Payloads of a file by its name; what is added comes with the next reading."""
     content: dict[str, list[bytes]] = {}
 
-    def read(path: Path, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int]:
+    def read(path: Path, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int, bool]:
         found = content.get(path.name, [])
-        return found[begin:end], len(found)
+        return found[begin:end], len(found), True
 
     monkeypatch.setattr(_native, "round_chunks", read)
     return content
@@ -326,9 +326,13 @@ def test_names_that_are_no_utf8_stay_apart() -> None:
 def test_a_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The native reader returns so much at a time."""
     parts = [names(), b"", a_round(1, S, {"MPI_Send": (1, 1, 1)})]
-    monkeypatch.setattr(
-        _native, "round_chunks", lambda _, begin, end: (parts[begin : begin + 1], min(begin + 1, len(parts)))
-    )
+    there = len(parts)
+
+    def read(path: Path, begin: int, end: int | None) -> tuple[list[bytes], int, bool]:
+        parts.append(a_round(len(parts), S, {"MPI_Send": (1, 1, 1)}))  # as it is read, more comes
+        return parts[begin : begin + 1], begin + 1, begin + 1 >= there
+
+    monkeypatch.setattr(_native, "round_chunks", read)
     assert [made.round for made in RoundFile(Path("a")).read()] == [1]
 
 

@@ -89,8 +89,11 @@ def test_a_head_that_is_too_long_is_not_kept(server: serving.Server, head: bytes
         assert one_answer(connection).startswith(b"HTTP/1.1 200 ")
 
 
-def test_many_clients_that_say_nothing_shut_nobody_out(server: serving.Server) -> None:
+def test_many_clients_that_say_nothing_shut_nobody_out(
+    server: serving.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The oldest of them is closed; one that is known stays."""
+    monkeypatch.setattr(serving, "HEAD_S", PATIENCE_S)
     known = connected(server)
     known.sendall(GOOD)
     one_answer(known)
@@ -109,7 +112,7 @@ def test_many_clients_that_say_nothing_shut_nobody_out(server: serving.Server) -
 def test_a_request_that_does_not_end_holds_no_thread(
     server: serving.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "HEAD_S", 0.1)
+    monkeypatch.setattr(serving, "HEAD_S", 1)
     with connected(server) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n")
         assert answered(connection).startswith(b"HTTP/1.1 408 ")

@@ -38,49 +38,55 @@ def ask(run: Path, request: str, patience_s: float = PATIENCE_S) -> int:
         raise CommandError("that is too long: choose fewer events or places")
     place = run / MEETING_PLACE
     try:
-        _append(place, line)
+        folder = _open_place(place)
     except FileNotFoundError as error:
         raise CommandError(f"{run} has ended, or its tared has not begun") from error
-    except PermissionError as error:
+    except OSError as error:
         raise CommandError(f"cannot steer {run}: only its owner can write into {place}") from error
+    try:
+        _append(folder, line)
+        until = time.monotonic() + patience_s
+        while (answer := _answer(folder, token)) is None:
+            if not runner.is_going_on(run, meta):
+                raise CommandError(f"{run} has ended")
+            if time.monotonic() > until:
+                raise CommandError(
+                    f"no answer has come in {patience_s:g} s: ranks have reached too few offload points, or "
+                    f"tared hangs; tare where {run} says where the ranks are"
+                )
+            time.sleep(LOOK_EVERY_S)
     except OSError as error:
         raise CommandError(f"cannot steer {run}: {place}: {error.strerror}") from error
-    until = time.monotonic() + patience_s
-    while (answer := _answer(place, token)) is None:
-        if not runner.is_going_on(run, meta):
-            raise CommandError(f"{run} has ended")
-        if time.monotonic() > until:
-            raise CommandError(
-                f"no answer has come in {patience_s:g} s: ranks have reached too few offload points, or "
-                f"tared hangs; tare where {run} says where the ranks are"
-            )
-        time.sleep(LOOK_EVERY_S)
+    finally:
+        os.close(folder)
     word, _, rest = answer.partition(" ")
     if word == "ok" and rest.isdecimal():
         return int(rest)
     raise CommandError(f"{run}: {rest}")
 
 
-def _append(place: Path, line: bytes) -> None:
-    """One line at the end of the file of requests, which is ours and no link."""
+def _open_place(place: Path) -> int:
+    """The meeting place of a run of this user, which is no link."""
     folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if os.fstat(folder).st_uid != os.geteuid():
-            raise PermissionError
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        fd = os.open(FILE, flags, 0o600, dir_fd=folder)
-        try:
-            os.write(fd, line)
-        finally:
-            os.close(fd)
-    finally:
+    if os.fstat(folder).st_uid != os.geteuid():
         os.close(folder)
+        raise PermissionError
+    return folder
 
 
-def _answer(place: Path, token: str) -> str | None:
+def _append(folder: int, line: bytes) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = os.open(FILE, flags, 0o600, dir_fd=folder)
     try:
-        fd = os.open(place / ANSWERS, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        os.write(fd, line)
+    finally:
+        os.close(fd)
+
+
+def _answer(folder: int, token: str) -> str | None:
+    try:
+        fd = os.open(ANSWERS, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
         return None
     with os.fdopen(fd, "rb") as file:
         for line in file.read().decode("utf-8", "replace").splitlines(keepends=True):

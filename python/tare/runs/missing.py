@@ -17,8 +17,6 @@ _OF_LAUNCHERS = (
     ("PMI_RANK", "PMI_SIZE"),
     ("PMIX_RANK", ""),
 )
-# A command that says them takes from its processes what `tare run` has given them.
-_TAKES_ENVIRONMENT = ("-i", "--ignore-environment", "-", "-u", "--unset")
 
 
 def launched(environment: Mapping[str, str]) -> Launched | None:
@@ -110,9 +108,13 @@ def _taken_by(command: Sequence[str]) -> str:
     for number, word in enumerate(command):
         if word.startswith("LD_PRELOAD="):
             return word
-        after = command[number + 1] if number + 1 < len(command) else ""
-        if word.rpartition("/")[2] == "env" and after.startswith(_TAKES_ENVIRONMENT):
-            what = command[number + 2] if after in ("-u", "--unset") and number + 2 < len(command) else ""
-            if after in ("-i", "-", "--ignore-environment") or "LD_PRELOAD" in (what or after):
-                return " ".join(filter(None, (word, after, what)))
+        if word.rpartition("/")[2] != "env":
+            continue
+        option, variable = [*command[number + 1 : number + 3], "", ""][:2]
+        if option in ("-i", "-") or option.endswith("-ignore-environment"):
+            return f"{word} {option}"
+        if option == "-u" and variable == "LD_PRELOAD":
+            return f"{word} {option} {variable}"
+        if option.endswith("-unset=LD_PRELOAD"):
+            return f"{word} {option}"
     return ""

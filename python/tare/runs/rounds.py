@@ -216,11 +216,10 @@ class RoundFile:
     def _payloads(self) -> Iterator[memoryview]:
         from tare import _native
 
-        before = -1
-        while self._at != before:
-            before = self._at
+        is_all = False
+        while not is_all:  # what is added meanwhile is for the next call: it may come faster than it is read
             with native_errors():
-                payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
+                payloads, self._at, is_all = _native.round_chunks(self.path, self._at, self._end)
             yield from (memoryview(payload) for payload in payloads)
 
     def decoded(self, payload: memoryview) -> Iterator[Round]:

@@ -165,8 +165,8 @@ TEST(Choice, ACounterKeepsItsPeriodAndVariance) {
   EXPECT_EQ(gaps.size(), 21U);
 }
 
-// Messages of three lines in turn, two of which a counter without variance never finds. No weight of the chosen messages
-// could say so.
+// Messages of three lines in turn, two of which a counter without variance never finds. No weight of the chosen
+// messages could say so.
 TEST(Choice, OnlyChanceGivesMessagesAProbability) {
   Chooser chooser;
   chooser.use(spec_of("counter:30,0"), 0, 1);

@@ -12,10 +12,10 @@ namespace tare::reader {
 struct TotalCost {
   std::uint64_t calls = 0;    // timed calls
   std::uint64_t counted = 0;  // further calls, which were only counted
-  double call_ns = 0;        // mean cost of a call
-  double timed_call_ns = 0;  // mean cost of a timed call
-  double lookup_ns = 0;      // cost of a call that is only counted: mean over the processes
-  double event_ns = 0;       // cost of an event of the API: the largest of all processes
+  double call_ns = 0;         // mean cost of a call
+  double timed_call_ns = 0;   // mean cost of a timed call
+  double lookup_ns = 0;       // cost of a call that is only counted: mean over the processes
+  double event_ns = 0;        // cost of an event of the API: the largest of all processes
   std::uint64_t events = 0;
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes

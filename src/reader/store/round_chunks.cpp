@@ -18,24 +18,28 @@ Result<RoundChunks> read_round_chunks(const MappedFile& file, const std::string&
                                       std::optional<std::uint64_t> end) {
   const std::string_view all = file.bytes();
   const std::uint64_t to = std::min<std::uint64_t>(end.value_or(all.size()), all.size());
-  RoundChunks found{{}, std::min(begin, to)};
+  RoundChunks found{{}, std::min(begin, to), true};
   const std::uint64_t from = found.next;
   // Where damage is longer, it is looked through for what follows.
   for (std::uint64_t size = most_read; found.next == from && from < to; size *= 2) {
     const std::uint64_t until = std::min(to - from, size);
+    found.is_all = until == to - from;
     const auto scan = scan_chunks(all.substr(from, until), name);
     if (!scan) return scan.failure();
     std::uint64_t returned = 0;
     for (const ChunkRef& chunk : scan->chunks) {
       returned += chunk.header.raw_bytes;
-      if (returned > most_returned && !found.payloads.empty()) return found;
+      if (returned > most_returned && !found.payloads.empty()) {
+        found.is_all = false;
+        return found;
+      }
       found.next = std::max(found.next, from + chunk.offset + sizeof chunk.header + chunk.header.stored_bytes);
       if (chunk.header.type != format::ChunkType::rounds) continue;
       std::vector<char> payload;
       std::string error;
       if (load_chunk(chunk, payload, error)) found.payloads.push_back(std::move(payload));
     }
-    if (until == to - from) break;
+    if (found.is_all) break;
   }
   return found;
 }

@@ -28,8 +28,8 @@ struct ProfileRowSum {
 };
 
 // The rows, in the order of the run. `ranks`: restricts the processes. The time of MPI_Init and MPI_Finalize is only
-// included if rows are grouped by site, line or function; in other rows, it would dominate. Their calls are in all rows.
-// Reads the profiles once.
+// included if rows are grouped by site, line or function; in other rows, it would dominate. Their calls are in all
+// rows. Reads the profiles once.
 std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const Wanted& ranks);
 
 }  // namespace tare::reader
