@@ -20,13 +20,21 @@ COMMA = "de_DE"
 
 
 @pytest.fixture(scope="module")
-def commas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a locale with a decimal comma, made here, as the machine may have none."""
+def commas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a locale that has a decimal comma, made here, as the machine may have none."""
     place = tmp_path_factory.mktemp("locales")
-    made = ["localedef", "--no-archive", "-i", COMMA, "-f", "UTF-8", place / f"{COMMA}.UTF-8"]
+    made: list[Path | str] = [
+        "localedef",
+        "--no-archive",
+        "-i",
+        COMMA,
+        "-f",
+        "UTF-8",
+        place / f"{COMMA}.UTF-8",
+    ]
     done = subprocess.run(made, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return {"LOCPATH": str(place), "LC_ALL": f"{COMMA}.UTF-8"}
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +44,10 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return compile_c(openmpi4(), sources, out, f"-D{request.param}", "-lm")
 
 
-def run_disturbed(
-    tare: Path, program: Path, out: Path, environment: dict[str, str], *options: str
-) -> Measurement:
-    command = [program, str(ROUNDS), "4"]
-    measured = measure(tare, openmpi4(), RANKS, command, out, *options, **environment)
+def run_disturbed(tare: Path, program: Path, out: Path, locales: Path, *options: str) -> Measurement:
+    command: list[Path | str] = [program, str(ROUNDS), "4"]
+    comma = f"{COMMA}.UTF-8"
+    measured = measure(tare, openmpi4(), RANKS, command, out, *options, LOCPATH=str(locales), LC_ALL=comma)
     assert measured.ended.returncode == 0, measured.ended.stderr
     assert measured.ended.stdout.count("ok") == RANKS
     assert "tare:" not in measured.ended.stderr
@@ -48,7 +55,7 @@ def run_disturbed(
 
 
 @pytest.mark.parametrize("program", DISTURBANCES, indirect=True)
-def test_a_budget_is_kept(program: Path, tare: Path, tmp_path: Path, commas: dict[str, str]) -> None:
+def test_a_budget_is_kept(program: Path, tare: Path, tmp_path: Path, commas: Path) -> None:
     measured = run_disturbed(tare, program, tmp_path / "run", commas, "--budget", "0.1%")
     spells = spells_of(tmp_path / "run")
     budget = measured.info()["budget"]
@@ -59,7 +66,7 @@ def test_a_budget_is_kept(program: Path, tare: Path, tmp_path: Path, commas: dic
 
 
 @pytest.mark.parametrize("program", DISTURBANCES, indirect=True)
-def test_a_trial_weighs(program: Path, tare: Path, tmp_path: Path, commas: dict[str, str]) -> None:
+def test_a_trial_weighs(program: Path, tare: Path, tmp_path: Path, commas: Path) -> None:
     run_disturbed(tare, program, tmp_path / "run", commas, "--weigh")
     controls = [not row["measured"] for row in spells_of(tmp_path / "run")]
     assert 0 < sum(controls) < len(controls)
@@ -85,7 +92,17 @@ def spells_of(run: Path) -> list[dict[str, object]]:
 def test_what_cannot_be_read_is_told_once(variable: str, value: str, tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
     program = compile_c(mpi, [PROGRAMS / "chained.c"], tmp_path / "chained")
-    prefix = [tare, "run", "--quiet", "--trace", "-o", tmp_path / "run", "--", "env", f"{variable}={value}"]
+    prefix: list[Path | str] = [
+        tare,
+        "run",
+        "--quiet",
+        "--trace",
+        "-o",
+        tmp_path / "run",
+        "--",
+        "env",
+        f"{variable}={value}",
+    ]
     ended = run(mpi, 1, [program], prefix=prefix)
     assert ended.returncode == 0, ended.stderr
     told = [line for line in ended.stderr.splitlines() if line.startswith("tare:")]
@@ -110,7 +127,7 @@ def test_the_name_of_a_programs_own_run_has_the_time_in_utc(tare: Path, tmp_path
     (library,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare_record.so")
     (tmp_path / "own.c").write_text(OWN_RUN)
     (tmp_path / "libtare_record.so.0").symlink_to(library)
-    linked = [f"-I{ROOT / 'include'}", library, f"-Wl,-rpath,{tmp_path}"]
+    linked: list[Path | str] = [f"-I{ROOT / 'include'}", library, f"-Wl,-rpath,{tmp_path}"]
     subprocess.run(["gcc", tmp_path / "own.c", "-o", tmp_path / "own", *linked], check=True)
     before = datetime.now(UTC)
     subprocess.run([tmp_path / "own"], cwd=tmp_path, check=True)

@@ -48,8 +48,8 @@ def test_a_set_user_id_program(privileged: bool, tare: Path, place: Path) -> Non
     shutil.copy(library, place)
     (place / "program.c").write_text(PROGRAM)
     program = place / "program"
-    linked = [f"-L{place}", "-l:libtare_record.so", f"-Wl,-rpath,{place}"]
-    compiled = ["gcc", place / "program.c", "-o", program, f"-I{ROOT / 'include'}", *linked]
+    linked: list[str] = [f"-L{place}", "-l:libtare_record.so", f"-Wl,-rpath,{place}"]
+    compiled: list[Path | str] = ["gcc", place / "program.c", "-o", program, f"-I{ROOT / 'include'}", *linked]
     subprocess.run(compiled, check=True)
     # What needs the library by the name that it has in a system.
     needed = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout

@@ -29,7 +29,11 @@ POLLS = {
     "MPI_Iprobe",
     "MPI_Improbe",
 }
-OMITTED = {"all": set(), "without MPI_Init": BEGINS, "with MPI_Init_thread alone": {"MPI_Init"}}
+OMITTED: dict[str, set[str]] = {
+    "all": set(),
+    "without MPI_Init": BEGINS,
+    "with MPI_Init_thread alone": {"MPI_Init"},
+}
 # Which functions the tool has, how it is compiled, and where it is.
 CASES = [
     *(("all", level, place) for level in ("-O2", "-O0") for place in ("linked", "behind", "before")),
@@ -63,7 +67,7 @@ def libtare(tare: Path) -> Path:
     return library(tare)[1].with_name("libtare.so")
 
 
-def preloading(*libraries: Path) -> list[str]:
+def preloading(*libraries: Path) -> list[Path | str]:
     return ["env", f"LD_PRELOAD={os.pathsep.join(map(str, libraries))}"]
 
 
@@ -116,11 +120,12 @@ def test_every_function(
         out = tmp_path / program.name
         out.mkdir()
         if place == "linked":
-            bare = under = [relinked(mpi, program, [other], out / program.name)]
+            bare: list[Path | str] = [relinked(mpi, program, [other], out / program.name)]
+            under = bare
         else:
             order = [libtare(tare), other] if place == "behind" else [other, libtare(tare)]
-            bare = [*preloading(other), str(program)]
-            under = [*preloading(*order), str(program)]
+            bare = [*preloading(other), program]
+            under = [*preloading(*order), program]
         alone = seen(mpi, bare, out / "bare")
         with_tare, run_of_tare = measured(tare, mpi, under, out)
         assert with_tare.printed == alone.printed == "ok\n"
@@ -165,7 +170,7 @@ def test_two_tools(mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_pa
     second = tool(all_of_them, tmp_path / "libsecond.so", "-O2", "SECOND_OUT")
     (tmp_path / "second").mkdir()
     program = relinked(mpi, programs[0], [first, second], tmp_path / "c_calls")
-    behind = ["env", f"SECOND_OUT={tmp_path / 'second'}"]
+    behind: list[Path | str] = ["env", f"SECOND_OUT={tmp_path / 'second'}"]
     alone = seen(mpi, [*behind, program], tmp_path / "bare")
     with_tare, run_of_tare = measured(tare, mpi, [*behind, program], tmp_path)
     assert without_polls(with_tare.counted) == without_polls(alone.counted)
@@ -173,7 +178,7 @@ def test_two_tools(mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_pa
     assert not counted(tmp_path / "second")
 
     (tmp_path / "around").mkdir()
-    around = [*behind, *preloading(first, libtare(tare), second), str(programs[0])]
+    around: list[Path | str] = [*behind, *preloading(first, libtare(tare), second), programs[0]]
     both, run_of_tare = measured(tare, mpi, around, tmp_path / "around")
     assert without_polls(both.counted) == without_polls(alone.counted)
     assert_agree(both, run_of_tare, programs[0])
@@ -205,10 +210,11 @@ def test_libraries_that_measure_nothing(
     alone = seen(mpi, [program], tmp_path / "bare")
     forward = libtare(tare).with_name("libtare-forward.so")
     assert seen(mpi, [*preloading(forward), program], tmp_path / "forwarded") == alone
-    for prefix in ([], [tare, "run", "--quiet", "-o", tmp_path / "run", "--"]):
+    under_tare: list[Path | str] = [tare, "run", "--quiet", "-o", tmp_path / "run", "--"]
+    for prefix in ([], under_tare):
         out = tmp_path / f"timed-{len(prefix)}"
         out.mkdir()
-        times = ["env", f"TARE_TIMING={out / 'timing'}", *library(tare), program]
+        times: list[Path | str] = ["env", f"TARE_TIMING={out / 'timing'}", *library(tare), program]
         assert seen(mpi, times, out / "seen", prefix) == alone
         assert [(each["inits"], each["finalizes"]) for each in records(out)] == [(1, 1)] * RANKS
 
@@ -230,11 +236,19 @@ def test_recursion_is_ended(kept: str, tare: Path, tmp_path: Path) -> None:
     """A tool that calls itself by its public name. Bare, this ends in a full stack or not at all."""
     mpi = openmpi4()
     (tmp_path / "again.c").write_text(WITHOUT_END % kept)
-    compiled = ["gcc", "-O2", "-shared", "-fPIC", tmp_path / "again.c", "-o", tmp_path / "libagain.so"]
+    compiled: list[Path | str] = [
+        "gcc",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        tmp_path / "again.c",
+        "-o",
+        tmp_path / "libagain.so",
+    ]
     subprocess.run(compiled, check=True)
     program = compile_c(mpi, [PROGRAMS / "chained.c"], tmp_path / "chained")
-    prefix = [tare, "run", "--quiet", "-o", tmp_path / "run", "--"]
-    command = [*preloading(libtare(tare), tmp_path / "libagain.so"), program]
+    prefix: list[Path | str] = [tare, "run", "--quiet", "-o", tmp_path / "run", "--"]
+    command: list[Path | str] = [*preloading(libtare(tare), tmp_path / "libagain.so"), program]
     ended = run(mpi, 1, command, prefix=prefix)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr.count("MPI_Barrier of another tool in this program leads to MPI_Barrier again") == 1
