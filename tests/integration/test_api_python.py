@@ -149,7 +149,7 @@ def test_while_it_runs_and_after_sigkill(tare: Path, tmp_path: Path, waiting: su
 def test_what_is_said_of_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
     """Nothing of calls and MPI; the cost of many threads is compared with the time of all of them."""
     run = tmp_path / "run"
-    command = [tare, "run", "--trace", "-o", run, "--", *PROGRAM]
+    command: list[str | Path] = [tare, "run", "--trace", "-o", run, "--", *PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     for shown in (done.stderr, execute(tare, "info", run)):
         assert "processes  1 on 1 host, 1 finished" in shown

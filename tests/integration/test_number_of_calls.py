@@ -85,15 +85,17 @@ def sums(
 
 
 def printed(measured: Measurement, *arguments: str) -> str:
-    command = [measured.tare, *arguments[:1], measured.directory, *arguments[1:]]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    command: list[str | Path] = [measured.tare, *arguments[:1], measured.directory, *arguments[1:]]
+    shown: str = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return shown
 
 
 def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[dict[str, Any]]]:
-    command = [measured.tare, "export", measured.directory, "--to", to, "-o", out]
+    command: list[str | Path] = [measured.tare, "export", measured.directory, "--to", to, "-o", out]
     subprocess.run(command, capture_output=True, check=True)
     files = {"csv": ".csv", "parquet": "/**/*.parquet"}[to]
-    return lambda name: duckdb.sql(f"FROM '{out}/{name}{files}'").arrow().read_all().to_pylist()
+    connection = duckdb.connect()
+    return lambda name: connection.execute(f"FROM '{out}/{name}{files}'").arrow().read_all().to_pylist()
 
 
 @ONE
