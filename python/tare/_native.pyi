@@ -120,6 +120,7 @@ class Process(TypedDict):
     threads: int
     thread_names: list[ThreadName]
     unmeasured_threads: int
+    reduced: list[str]  # what there was too little memory for
     left_calls: int
     state: State
     exit_code: int | None
@@ -743,14 +744,15 @@ class ArchivedFile(TypedDict):
 Seen = tuple[int, int, int | None]
 
 class EndingWatch:
-    """How and when the processes of this machine end that make segments in the directories."""
+    """How and when the processes of this machine end that make segments of a run."""
 
-    def __init__(self, directories: Sequence[FilePath], run_id: str) -> None: ...
+    def __init__(self, run_dir: FilePath, segment_dir: FilePath, run_id: str) -> None: ...
 
 def collect(
     run_dir: FilePath,
     segment_dir: FilePath,
     run_id: str,
+    run_key: str = "",
     command_ended_ns: int | None = None,
     watch: EndingWatch | None = None,
     command: Seen | None = None,
@@ -874,6 +876,7 @@ class Run:
         run_id: str = "",
         member: str = "",
         is_going_on: bool = False,
+        run_key: str = "",
     ) -> None: ...
     def processes(self) -> list[Process]: ...
     def process_count(self) -> int: ...

@@ -40,12 +40,13 @@ std::optional<reader::Ending> ending_of(const reader::SegmentName& segment, read
 }
 
 nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
-                 const std::string& run_id, std::optional<std::uint64_t> command_ended_ns, reader::EndingWatch* watch,
-                 const std::optional<Seen>& command, bool presume_ended) {
+                 const std::string& run_id, const std::string& run_key, std::optional<std::uint64_t> command_ended_ns,
+                 reader::EndingWatch* watch, const std::optional<Seen>& command, bool presume_ended) {
+  const reader::RunPaths paths{run_dir, segment_dir, run_id, "", false, run_key};
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::collect(
-        {run_dir, segment_dir, run_id}, command_ended_ns,
+        paths, command_ended_ns,
         [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); }, presume_ended));
   };
   const reader::Collected collected = work();
@@ -94,8 +95,8 @@ NB_MODULE(_native, module) {
       },
       error.ptr());
 
-  module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "command_ended_ns"_a = nb::none(),
-             "watch"_a = nb::none(), "command"_a = nb::none(), "presume_ended"_a = false,
+  module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "run_key"_a = "",
+             "command_ended_ns"_a = nb::none(), "watch"_a = nb::none(), "command"_a = nb::none(), "presume_ended"_a = false,
              "Drains dead processes' segments into the run directory and stores symbols.");
 
   module.def("collector", &collector, "directories"_a,
@@ -117,12 +118,13 @@ NB_MODULE(_native, module) {
   nb::class_<tare::reader::EndingWatch>(module, "EndingWatch", "How and when the processes of a run end.")
       .def(
           "__init__",
-          [](tare::reader::EndingWatch* self, const std::vector<std::filesystem::path>& directories,
-             const std::string& run_id) {
-            const std::vector<std::string> names(directories.begin(), directories.end());
-            new (self) tare::reader::EndingWatch(names, run_id);
+          [](tare::reader::EndingWatch* self, const std::filesystem::path& run_dir,
+             const std::filesystem::path& segment_dir, const std::string& run_id) {
+            const tare::reader::RunPaths paths{run_dir, segment_dir, run_id};
+            new (self) tare::reader::EndingWatch(tare::reader::segment_directories(paths), run_id,
+                                                 tare::reader::Owners(paths.run_dir));
           },
-          "directories"_a, "run_id"_a);
+          "run_dir"_a, "segment_dir"_a, "run_id"_a);
 
   define_archives(module);
   define_imports(module);

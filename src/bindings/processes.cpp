@@ -84,6 +84,16 @@ class SharedTexts {
   std::map<std::string, nb::object, std::less<>> texts_;
 };
 
+// What was left out or made smaller because there was no memory for all of it.
+nb::list reduced(const format::ProcessRecord& record, const reader::Totals& totals) {
+  nb::list names;
+  if ((record.flags & format::small_buffer) != 0) names.append("buffer");
+  if ((record.flags & format::no_buffer) != 0) names.append("events");
+  if ((totals.full & format::without_buffer) != 0) names.append("events of threads");
+  if ((record.flags & format::small_profile) != 0) names.append("profile");
+  return names;
+}
+
 nb::dict process_dict(const reader::Process& process, const reader::Totals& totals, SharedTexts& shared) {
   const format::ProcessRecord& record = process.record;
   const reader::Account account = reader::account_of(process, totals);
@@ -112,6 +122,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   }
   row["thread_names"] = names;
   row["unmeasured_threads"] = record.unmeasured_threads;
+  row["reduced"] = reduced(record, totals);
   row["left_calls"] = record.left_calls;
   row["state"] = reader::name_of(process.state);
   row["exit_code"] = nb::none();

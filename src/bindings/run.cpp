@@ -64,11 +64,12 @@ nb::list replayed_worlds(const reader::Run& run) {
 nb::class_<PyRun> define_run(nb::module_& module) {
   auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");
   const auto init = [](PyRun* self, const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
-                       const std::string& run_id, const std::string& member, bool is_going_on) {
-    new (self) PyRun({run_dir, segment_dir, run_id, member, is_going_on});
+                       const std::string& run_id, const std::string& member, bool is_going_on,
+                       const std::string& run_key) {
+    new (self) PyRun({run_dir, segment_dir, run_id, member, is_going_on, run_key});
   };
   run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
-          "is_going_on"_a = false);
+          "is_going_on"_a = false, "run_key"_a = "");
   run.def("processes", rows(process_rows));
   run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
   run.def("total_cost", rows(total_cost), "world"_a = nb::none());

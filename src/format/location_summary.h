@@ -42,10 +42,11 @@ enum FullTables : std::uint32_t {
   full_rows = 1,
   full_peers = 2,
   full_phases = 4,
-  kept_newest = 8,           // the buffer could not be written; from then on only its newest events were kept
-  no_space = 16,             // the reason was a lack of space
-  full_communicators = 32,   // some communicators are not defined
-  merged_communicators = 64  // some rows stand for communicators that are not alike
+  kept_newest = 8,            // the buffer could not be written; from then on only its newest events were kept
+  no_space = 16,              // the reason was a lack of space
+  full_communicators = 32,    // some communicators are not defined
+  merged_communicators = 64,  // some rows stand for communicators that are not alike
+  without_buffer = 128        // there was no memory for an event buffer, although there is a trace
 };
 
 // The counters of a location as they are on disk: the sum of both parts.

@@ -26,6 +26,9 @@ enum ProcessFlags : std::uint32_t {
   overwrites = 64,           // a full buffer overwrites the oldest events (Policy::overwrite)
   ended_with_command = 128,  // killed; its collector has set `end` to the time at which the command of `tare run` ended
   end_seen = 256,            // its end was not recorded by itself: `end` is when `tare run` noticed it
+  small_buffer = 512,        // for want of memory: event buffers are smaller than asked for,
+  no_buffer = 1024,          // no events were recorded, although a trace was asked for,
+  small_profile = 2048,      // and there are fewer profile rows and definitions than usual
   found_ended = 4096         // a collector has found it ended, and written this
 };
 

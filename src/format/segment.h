@@ -24,6 +24,7 @@
 #include "format/process_record.h"
 #include "format/request_table.h"
 #include "format/ring.h"
+#include "format/run_key.h"
 
 namespace tare::format {
 
@@ -49,6 +50,7 @@ struct SegmentHeader {
   RingShape ring;                        // event buffer per location; without trace of no sub-buffers
   std::uint64_t keep_ns;                 // events older than this at the end are left out; 0: none are
   Maker maker;
+  RunKey run_key;
   ProcessRecord process;
 };
 static_assert(sizeof(SegmentHeader) <= 4096);

@@ -11,6 +11,9 @@ namespace tare::format {
 
 inline constexpr std::size_t run_id_digits = 16;
 
+// All files of tare in shared memory have names that begin so.
+inline constexpr char segment_prefix[] = "tare-";
+
 // Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/node_words.h).
 inline constexpr char step_suffix[] = ".step";
 // And tare-<run id>.mail-<node>, if messages are sampled, until all ranks of the node have mapped it.
@@ -29,7 +32,7 @@ struct SegmentFileName {
 
 // The parts of a segment's name; empty if it is none.
 inline std::optional<SegmentFileName> parse_segment_name(std::string_view name) noexcept {
-  constexpr std::string_view prefix = "tare-";
+  constexpr std::string_view prefix = segment_prefix;
   constexpr std::size_t most_digits = 16;
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());

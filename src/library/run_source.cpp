@@ -106,6 +106,7 @@ Result<RunPaths> find_run(const std::string& path, const std::string& member) {
   paths.run_dir = path;
   paths.run_id = text_of_member(meta, "run_id");
   if (paths.run_id.empty()) return Failure{meta_name + " is damaged: it has no run_id"};
+  paths.run_key = text_of_member(meta, "run_key");
   // The name cannot lead to another directory.
   paths.segment_dir = text_of_member(meta, "segment_dir") == shared_memory ? shared_memory : path;
   return paths;

@@ -5,6 +5,7 @@
 
 #include "recorder/environment.h"
 #include "recorder/full_buffer.h"
+#include "recorder/room.h"
 #include "recorder/start_tared.h"
 
 namespace tare::recorder {
@@ -54,7 +55,8 @@ Configuration configuration_from_environment() noexcept {
   const char* segment_dir = secure_getenv("TARE_SEGMENT_DIR");
   configuration.run_dir = run_dir != nullptr && run_dir[0] == '/' ? run_dir : nullptr;
   configuration.run_id = secure_getenv("TARE_RUN_ID");
-  configuration.segment_dir = segment_dir == nullptr ? "/dev/shm" : segment_dir;
+  configuration.run_key = secure_getenv("TARE_RUN_KEY");
+  configuration.segment_dir = segment_dir == nullptr ? shared_memory : segment_dir;
   configuration.collector = secure_getenv(collector_variable);
   return configuration;
 }
@@ -63,7 +65,8 @@ Configuration configuration_of(const OwnRun& run) noexcept {
   Configuration configuration = configured(true);
   configuration.run_dir = run.directory;
   configuration.run_id = run.id;
-  configuration.segment_dir = run.segment_directory;
+  configuration.run_key = run.key;
+  configuration.segment_dir = shared_memory;
   return configuration;
 }
 

@@ -12,6 +12,7 @@ namespace tare::recorder {
 struct Configuration {
   const char* run_dir;  // nullptr: the process does not record
   const char* run_id;
+  const char* run_key;  // format/run_key.h; nullptr: there is none
   const char* segment_dir;
   const char* collector;  // where `tare run` collects segments (maker.h); nullptr: nowhere
   const char* tared;      // the program tared, which drains, monitors or both; nullptr: none

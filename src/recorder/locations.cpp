@@ -61,7 +61,8 @@ Location* new_location(SegmentHeader& header) noexcept {
   Location** slot = location_slot(block);
   if (slot == nullptr) return nullptr;
   auto* location = static_cast<Location*>(map_memory(library_options.location_bytes));
-  LocationHeader* shared = map_block(block);
+  bool has_buffer = false;
+  LocationHeader* shared = map_block(block, has_buffer);
   if (location == nullptr || shared == nullptr) {
     if (location != nullptr) unmap_memory(location, library_options.location_bytes);
     if (shared != nullptr) unmap_block(shared);
@@ -71,7 +72,7 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->shared->block = block;
   location->rows = format::rows_of(location->shared);
   location->row_capacity = header.row_capacity;
-  location->ring = header.ring;
+  if (has_buffer) location->ring = header.ring;
   location->spans = spans_of(shared);
   location->rows[0].ticks_min = UINT64_MAX;
   location->shared->current.source = format::no_peer;
@@ -86,6 +87,7 @@ Location* new_location(SegmentHeader& header) noexcept {
   summary.phase = format::outside_phases;
   summary.phases = format::outside_phases + 1;
   summary.peers = summary.rows = 1;
+  if (!has_buffer && header.ring.count != 0) summary.full |= format::without_buffer;
   *slot = location;
   header.locations.store(block + 1, std::memory_order_release);
   return location;

@@ -1,7 +1,5 @@
 #include "recorder/node_words.h"
 
-#include <unistd.h>
-
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +32,7 @@ bool map_node_words(const char* directory, const char* run_id) noexcept {
 }
 
 void remove_node_words() noexcept {
-  if (joined[0] != '\0') unlink(joined);
+  if (joined[0] != '\0') remove_file(joined);
 }
 
 void call_tared() noexcept {

@@ -1,6 +1,8 @@
 #include "recorder/own_run.h"
 
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +16,9 @@
 #include "format/chunk.h"
 #include "format/machine.h"
 #include "recorder/clock.h"
+#include "recorder/identity.h"
 #include "recorder/maker.h"
+#include "recorder/room.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -95,6 +99,7 @@ bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noe
   Json json;
   std::snprintf(number, sizeof number, "%d", int{format::format_version});
   json.raw(R"({"schema": "tare.meta/1", "format": )").raw(number).raw(R"(, "run_id": )").string(run.id);
+  json.raw(R"(, "run_key": )").string(run.key);
   json.raw(R"(, "name": )").string(name).raw(R"(, "command": [)").string(name).raw("]");
   json.raw(R"(, "cwd": )").string(cwd).raw(R"(, "host": )").string(host);
   std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(start_ns));
@@ -105,16 +110,19 @@ bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noe
                 static_cast<int>(getpid()), static_cast<unsigned long long>(start_ticks()),
                 static_cast<unsigned long long>(format::machine_name()),
                 static_cast<unsigned long long>(format::pid_namespace_name()));
-  json.string(run.segment_directory).raw(runner).raw(R"(, "state": "running", "environment": {}})").raw("\n");
+  json.string(shared_memory).raw(runner).raw(R"(, "state": "running", "environment": {}})").raw("\n");
   char path[PATH_MAX + 16];
   std::snprintf(path, sizeof path, "%s/meta.json", run.directory);
   return json.is_whole() && create_file(path) && append_file(path, json.data(), json.size());
 }
 
-// Segments lie in shared memory, unless that is small, as in containers.
-const char* segment_directory(const char* run_directory) noexcept {
-  constexpr std::uint64_t enough = std::uint64_t{512} << 20;
-  return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";
+void make_key(char (&key)[format::run_key_digits + 1]) noexcept {
+  std::uint64_t words[2] = {};
+  // Before the kernel has enough randomness: what the kernel gave this program, and the time.
+  if (syscall(SYS_getrandom, words, sizeof words, GRND_NONBLOCK) != sizeof words)
+    for (std::uint64_t& word : words) word = new_process_name();
+  std::snprintf(key, sizeof key, "%016llx%016llx", static_cast<unsigned long long>(words[0]),
+                static_cast<unsigned long long>(words[1]));
 }
 
 // In UTC, by the calendar alone: the C library's functions would obey the program's TZ, read files and allocate memory.
@@ -144,7 +152,7 @@ bool make_run(const char* wanted, OwnRun& run) noexcept {
   if (realpath(path, run.directory) == nullptr) return false;
   std::snprintf(run.id, sizeof run.id, "%016llx",
                 static_cast<unsigned long long>((start_ns << 16) ^ static_cast<std::uint64_t>(getpid())));
-  std::snprintf(run.segment_directory, sizeof run.segment_directory, "%s", segment_directory(run.directory));
+  make_key(run.key);
   return write_meta(run, name, start_ns);
 }
 

@@ -3,13 +3,15 @@
 
 #include <climits>
 
+#include "format/run_key.h"
+
 namespace tare::recorder {
 
 // Plain data.
 struct OwnRun {
-  char directory[PATH_MAX];          // absolute
-  char segment_directory[PATH_MAX];  // where its segments lie
+  char directory[PATH_MAX];  // absolute
   char id[17];
+  char key[format::run_key_digits + 1];
 };
 
 // Makes the directory `wanted`, or one named after the program and the time, and its meta.json with what is known

@@ -12,6 +12,7 @@
 #include "recorder/definition_log.h"
 #include "recorder/environment.h"
 #include "recorder/event_types.h"
+#include "recorder/kept_directories.h"
 #include "recorder/location.h"
 #include "recorder/locations.h"
 #include "recorder/maker.h"
@@ -95,6 +96,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   format::SegmentHeader* created = create_segment(configuration);
   if (created == nullptr) return false;
   const bool is_collected = is_seen_by(configuration.collector, *created);
+  note_directories(configuration.run_dir, configuration.segment_dir);
   char node[node_label_bytes];
   label_node(node, created->process.host, configuration.collector, "machine", created->maker.machine);
   set_node_file(configuration.run_dir, node);
@@ -127,6 +129,12 @@ bool attach_with(const Configuration& configuration) noexcept {
 
 bool attach() noexcept {
   return attach_with(state.own.id[0] == '\0' ? configuration_from_environment() : configuration_of(state.own));
+}
+
+void note_run_directories() noexcept {
+  if (segment() != nullptr) return;
+  const Configuration configuration = configuration_from_environment();
+  if (configuration.run_dir != nullptr) note_directories(configuration.run_dir, configuration.segment_dir);
 }
 
 bool run_given() noexcept { return environment_has_run() || state.own.id[0] != '\0'; }

@@ -14,6 +14,9 @@ bool attach() noexcept;
 // Records to a run that this process has made itself. The run is traced, and the process writes it when it exits.
 bool attach_to(const OwnRun& run) noexcept;
 
+// The program is about to change its root: finds out where the run lies, if the process does not record yet.
+void note_run_directories() noexcept;
+
 // Whether there is a run: one of `tare run`, or one that this process, or its parent before a fork, has begun.
 bool run_given() noexcept;
 

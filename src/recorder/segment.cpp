@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cstdio>
@@ -9,11 +10,13 @@
 
 #include "format/functions.h"
 #include "format/machine.h"
+#include "format/segment_name.h"
 #include "recorder/clock.h"
 #include "recorder/full_buffer.h"
 #include "recorder/identity.h"
 #include "recorder/maker.h"
 #include "recorder/options.h"
+#include "recorder/room.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -22,10 +25,13 @@ namespace {
 using format::SegmentHeader;
 
 constexpr std::size_t page = 4096;
-constexpr std::uint64_t definition_bytes = 512 * 1024;
+// Threads whose blocks a segment in shared memory has claimed from the start, if there are as many processors.
+constexpr std::uint32_t claimed_threads = 8;
 
 constinit std::atomic<SegmentHeader*> own{nullptr};
-constinit char path[512] = "";  // of the segment's file
+constinit char path[512] = "";                     // of the segment's file
+constinit const char* shared_directory = nullptr;  // where it lies, if that is shared memory
+constinit std::uint64_t claimed_bytes = 0;         // of shared memory (room.h)
 constinit SpinLock clock_lock;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
@@ -40,6 +46,49 @@ std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
   return monitor == nullptr || configuration.monitor == nullptr ? 0 : monitor->ring_bytes(configuration.monitor);
 }
 
+// How much a segment holds, and the ProcessFlags that say what was reduced.
+struct Size {
+  format::RingShape ring;
+  std::uint32_t rows;
+  std::uint64_t definition_bytes;
+  std::uint32_t reduced;
+};
+
+// What is tried one after the other until there is room: all that was asked for, a smaller event buffer, the profile
+// alone, a small profile.
+constexpr unsigned sizes = 5;
+
+Size size_of(unsigned attempt, const Configuration& configuration) noexcept {
+  constexpr std::uint64_t definition_bytes = 512 * 1024;
+  constexpr std::uint64_t few_definition_bytes = 64 * 1024;
+  constexpr std::uint32_t few_rows = 512;
+  Size size{configuration.ring, library_options.rows, definition_bytes, 0};
+  if (attempt == 1 || attempt == 2) {
+    const unsigned divisor = attempt == 1 ? 4 : 16;
+    size.ring = ring_of(configuration.ring.total() / divisor, configuration.ring.policy, configuration.drains,
+                        configuration.budget != nullptr);
+    size.reduced |= format::small_buffer;
+  }
+  if (attempt >= 3) {
+    size.ring = {};
+    if (configuration.ring.count != 0) size.reduced |= format::no_buffer;
+  }
+  if (attempt == 4) {
+    if (size.rows > few_rows) size.rows = few_rows;
+    size.definition_bytes = few_definition_bytes;
+    size.reduced |= format::small_profile;
+  }
+  return size;
+}
+
+// Whether an attempt needs less memory than the one before it.
+bool is_smaller(unsigned attempt, const Configuration& configuration) noexcept {
+  const std::uint64_t asked = configuration.ring.total();
+  return attempt == 0 || attempt == 4 ||
+         (asked != 0 &&
+          size_of(attempt, configuration).ring.total() < size_of(attempt - 1, configuration).ring.total());
+}
+
 // Offsets of the parts that come before the locations.
 struct Layout {
   std::uint64_t requests_at;    // 0: there are none
@@ -47,11 +96,12 @@ struct Layout {
   std::uint64_t spell_sums_at;  // 0: there are none
   std::uint64_t offloads_at;    // 0: there are none
   std::uint64_t locations_at;
+  std::uint64_t location_stride;
 };
 
-Layout layout_of(std::uint32_t classes, bool has_spells, std::uint64_t offload_bytes) noexcept {
+Layout layout_of(const Size& size, std::uint32_t classes, bool has_spells, std::uint64_t offload_bytes) noexcept {
   Layout layout{};
-  std::uint64_t at = format::segment_header_bytes + definition_bytes;
+  std::uint64_t at = format::segment_header_bytes + size.definition_bytes;
   if (library_options.requests) {
     layout.requests_at = at;
     at += whole_pages(sizeof(format::RequestTable));
@@ -69,23 +119,31 @@ Layout layout_of(std::uint32_t classes, bool has_spells, std::uint64_t offload_b
     at += whole_pages(sizeof(format::OffloadRing) + offload_bytes);
   }
   layout.locations_at = at;
+  const std::uint64_t spans = offload_bytes == 0 ? 0 : sizeof(format::SpanEntry) * format::span_capacity;
+  layout.location_stride = whole_pages(format::spans_at(size.rows, size.ring) + spans);
   return layout;
 }
 
-// Creates the file in `directory`, with room for all that comes before the locations.
-SegmentHeader* create_file_in(const char* directory, const char* run_id, std::uint64_t name,
-                              std::uint64_t bytes) noexcept {
-  std::snprintf(path, sizeof path, "%s/tare-%s-%d-%016llx", directory, run_id, static_cast<int>(getpid()),
-                static_cast<unsigned long long>(name));
+// Creates the file in `directory`, with room for the first location and all that comes before it, and maps the latter.
+// `threads`: claims room for as many in shared memory; 0: the directory is the run's.
+SegmentHeader* create_file_in(const char* directory, const char* run_id, std::uint64_t name, const Layout& layout,
+                              std::uint32_t threads) noexcept {
+  std::snprintf(path, sizeof path, "%s/%s%s-%d-%016llx", directory, format::segment_prefix, run_id,
+                static_cast<int>(getpid()), static_cast<unsigned long long>(name));
   if (!create_file(path)) return nullptr;
-  void* memory = map_file(path, 0, bytes);
-  if (memory == nullptr) unlink(path);
+  shared_directory = threads == 0 ? nullptr : directory;
+  claimed_bytes = layout.locations_at + threads * layout.location_stride;
+  void* memory = nullptr;
+  if ((threads == 0 || claim_room(directory, path, claimed_bytes)) &&
+      reserve_file(path, layout.locations_at + layout.location_stride))
+    memory = map_file(path, 0, layout.locations_at);
+  if (memory == nullptr) remove_file(path);
   return static_cast<SegmentHeader*>(memory);
 }
 
-std::uint32_t process_flags(const Configuration& configuration) noexcept {
-  if (configuration.ring.count == 0) return 0;
-  return format::traced | (configuration.writes ? 0U : format::not_written) | flags_of(configuration.ring.policy);
+std::uint32_t process_flags(const Configuration& configuration, const Size& size) noexcept {
+  if (size.ring.count == 0) return size.reduced;
+  return size.reduced | format::traced | (configuration.writes ? 0U : format::not_written) | flags_of(size.ring.policy);
 }
 
 format::SampleSummary* samples_of(SegmentHeader& segment) noexcept {
@@ -166,31 +224,43 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   const std::uint32_t classes = sample_classes();
   const std::uint64_t for_monitor = offload_bytes(configuration);
   const bool has_spells = configuration.weigh != nullptr || configuration.budget != nullptr;
-  const Layout layout = layout_of(classes, has_spells, for_monitor);
-  SegmentHeader* created = create_file_in(configuration.segment_dir, configuration.run_id, name, layout.locations_at);
-  if (created == nullptr)
-    created = create_file_in(configuration.run_dir, configuration.run_id, name, layout.locations_at);
+  const std::uint32_t threads = std::min(processors(), claimed_threads);
+  const bool has_shared_memory = std::strcmp(configuration.segment_dir, configuration.run_dir) != 0;
+  SegmentHeader* created = nullptr;
+  Size size{};
+  Layout layout{};
+  for (unsigned attempt = 0; attempt < sizes && created == nullptr; ++attempt) {
+    if (!is_smaller(attempt, configuration)) continue;
+    size = size_of(attempt, configuration);
+    layout = layout_of(size, classes, has_spells, for_monitor);
+    if (has_shared_memory)
+      created = create_file_in(configuration.segment_dir, configuration.run_id, name, layout, threads);
+    if (created == nullptr) created = create_file_in(configuration.run_dir, configuration.run_id, name, layout, 0);
+  }
   if (created == nullptr) {
-    complain("no room for a segment, neither in shared memory nor in the run directory: this process is not measured");
+    complain(
+        "no room for a segment, neither in shared memory nor in the run directory (tare run -o DIR): this process is "
+        "not measured");
     return nullptr;
   }
   created->maker = become_maker(path);
   created->layout = format::segment_layout;
   created->functions = format::function_count;
   created->definitions_at = format::segment_header_bytes;
-  created->definitions_capacity = definition_bytes;
+  created->definitions_capacity = size.definition_bytes;
   created->requests_at = layout.requests_at;
   created->samples_at = layout.samples_at;
   created->spell_sums_at = layout.spell_sums_at;
   created->offloads_at = layout.offloads_at;
   created->locations_at = layout.locations_at;
-  created->row_capacity = library_options.rows;
-  created->ring = configuration.ring;
-  const std::uint64_t spans = for_monitor == 0 ? 0 : sizeof(format::SpanEntry) * format::span_capacity;
-  created->location_stride = whole_pages(format::spans_at(library_options.rows, configuration.ring) + spans);
+  created->row_capacity = size.rows;
+  created->ring = size.ring;
+  created->location_stride = layout.location_stride;
+  if (configuration.run_key != nullptr)
+    std::strncpy(created->run_key.digits, configuration.run_key, sizeof created->run_key.digits - 1);
   describe_process(created->process, name);
-  created->keep_ns = configuration.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
-  created->process.flags = process_flags(configuration);
+  created->keep_ns = size.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
+  created->process.flags = process_flags(configuration, size);
   if (format::SampleSummary* samples = samples_of(*created)) samples->capacity = classes;
   if (format::OffloadRing* offloads = offloads_of(*created)) offloads->bytes = for_monitor;
   return created;
@@ -206,15 +276,29 @@ bool is_seen_by(const char* collector, const SegmentHeader& created) noexcept {
 
 void use_segment(SegmentHeader* created) noexcept { own = created; }
 
-format::LocationHeader* map_block(std::uint32_t block) noexcept {
+format::LocationHeader* map_block(std::uint32_t block, bool& has_buffer) noexcept {
   const SegmentHeader& header = *own;
   const std::uint64_t at = header.locations_at + block * header.location_stride;
-  return static_cast<format::LocationHeader*>(map_file(path, at, header.location_stride));
+  has_buffer = header.ring.count != 0;
+  // What the rule forbids in a whole may be possible without the buffer.
+  const bool claimed = shared_directory == nullptr || at + header.location_stride <= claimed_bytes;
+  void* memory = nullptr;
+  if (claimed || leaves_half(shared_directory, header.location_stride))
+    memory = map_file(path, at, header.location_stride);
+  if (memory == nullptr && has_buffer) {
+    const std::size_t from = whole_pages(format::buffer_at(header.row_capacity));
+    const std::size_t to = format::spans_at(header.row_capacity, header.ring) / page * page;
+    has_buffer = false;
+    if (from < to &&
+        (shared_directory == nullptr || leaves_half(shared_directory, header.location_stride - (to - from))))
+      memory = map_file(path, at, header.location_stride, {from, to - from});
+  }
+  return static_cast<format::LocationHeader*>(memory);
 }
 
 void unmap_block(format::LocationHeader* block) noexcept { unmap_memory(block, segment()->location_stride); }
 
-void remove_segment_file() noexcept { unlink(path); }
+void remove_segment_file() noexcept { remove_file(path); }
 
 void forget_segment() noexcept {
   clock_lock.reset();

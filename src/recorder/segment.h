@@ -35,8 +35,8 @@ bool traced() noexcept;
 // Writes a new clock pair into the segment.
 void note_clock() noexcept;
 
-// Creates the file of the segment in the configured directory, or in the run directory if there is no room, and fills
-// in the head except for the magic number. nullptr, with a line on stderr, if there is no room in either.
+// Creates the file of the segment in shared memory or in the run directory (room.h), as large as there is room, and
+// fills in the head except for the magic number. nullptr, with a line on stderr, if there is no room in either.
 format::SegmentHeader* create_segment(const Configuration& configuration) noexcept;
 
 // Whether `collector` (TARE_COLLECTOR) will find the segment, and see that this process has died.
@@ -45,8 +45,9 @@ bool is_seen_by(const char* collector, const format::SegmentHeader& created) noe
 // Makes it the segment of this process.
 void use_segment(format::SegmentHeader* created) noexcept;
 
-// Maps the memory of a new location block; nullptr if there is no room for it.
-format::LocationHeader* map_block(std::uint32_t block) noexcept;
+// Maps the memory of a new location block; nullptr if there is no room for it. If there is room for all but its event
+// buffer, no buffer.
+format::LocationHeader* map_block(std::uint32_t block, bool& has_buffer) noexcept;
 void unmap_block(format::LocationHeader* block) noexcept;
 
 // Removes the file. The memory stays mapped.

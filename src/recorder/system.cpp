@@ -1,5 +1,6 @@
 #include "recorder/system.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -11,12 +12,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <bit>
 #include <climits>
 #include <cstring>
 #include <ctime>
 
 #include "format/number.h"
 #include "recorder/environment.h"
+#include "recorder/kept_directories.h"
 
 namespace tare::recorder {
 namespace {
@@ -24,7 +27,9 @@ namespace {
 // System calls and not the C library's functions: those are cancellation points, and a thread must not be cancelled in
 // code that the program does not know.
 int open_file(const char* path, int flags) noexcept {
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  const Place place = place_of(path);
+  return static_cast<int>(
+      syscall(SYS_openat, place.directory, place.name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
 }
 void close_file(int fd) noexcept { syscall(SYS_close, fd); }
 
@@ -34,13 +39,16 @@ constinit gid_t reading_group = no_group;
 // A file system may map users, so that its numbers differ from this machine's. All files that we create there have the
 // same owner.
 bool is_owner_of_directory(uid_t owner, const char* path) noexcept {
+  struct stat status {};
+  const Place place = place_of(path);
+  if (place.directory != AT_FDCWD)
+    return fstatat(place.directory, "", &status, AT_EMPTY_PATH) == 0 && status.st_uid == owner;
   char directory[PATH_MAX];
   const char* slash = std::strrchr(path, '/');
   const std::size_t bytes = slash == nullptr ? 0 : static_cast<std::size_t>(slash - path);
   if (bytes == 0 || bytes >= sizeof directory) return false;
   std::memcpy(directory, path, bytes);
   directory[bytes] = '\0';
-  struct stat status {};
   return stat(directory, &status) == 0 && status.st_uid == owner;
 }
 
@@ -70,6 +78,37 @@ struct flock first_byte(short type) noexcept {
   lock.l_whence = SEEK_SET;
   lock.l_len = 1;
   return lock;
+}
+
+// If a file system cannot reserve space, the C library writes to each block.
+bool reserve(int fd, std::size_t offset, std::size_t length) noexcept {
+  return length == 0 || posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0;
+}
+
+// Populated now, so that measured calls have no page faults. `at` nullptr: anywhere; else in place of what is mapped
+// there.
+void* map_reserved(int fd, void* at, std::size_t offset, std::size_t length) noexcept {
+  if (!reserve(fd, offset, length)) return nullptr;
+  void* memory = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | (at == nullptr ? 0 : MAP_FIXED),
+                      fd, static_cast<off_t>(offset));
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void* map_around(int fd, std::size_t offset, std::size_t length, Hole hole) noexcept {
+  struct stat status {};
+  const std::size_t end = offset + length;
+  if (fstat(fd, &status) != 0 ||
+      (static_cast<std::size_t>(status.st_size) < end && syscall(SYS_ftruncate, fd, static_cast<off_t>(end)) != 0))
+    return nullptr;
+  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
+  if (memory == MAP_FAILED) return nullptr;
+  const std::size_t behind = hole.at + hole.bytes;
+  if (map_reserved(fd, memory, offset, hole.at) != nullptr &&
+      (behind == length ||
+       map_reserved(fd, static_cast<char*>(memory) + behind, offset + behind, length - behind) != nullptr))
+    return memory;
+  munmap(memory, length);
+  return nullptr;
 }
 
 }  // namespace
@@ -114,6 +153,11 @@ bool create_file(const char* path) noexcept {
   return true;
 }
 
+void remove_file(const char* path) noexcept {
+  const Place place = place_of(path);
+  syscall(SYS_unlinkat, place.directory, place.name, 0);
+}
+
 void open_to_group(const char* number) noexcept {
   std::uint64_t group = no_group;
   const bool is_known = number != nullptr && format::parse_count(number, group) && group < no_group;
@@ -121,16 +165,54 @@ void open_to_group(const char* number) noexcept {
   reading_group = is_known ? static_cast<gid_t>(group) : no_group;
 }
 
-void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept {
+bool reserve_file(const char* path, std::size_t bytes) noexcept {
+  const int fd = open_file(path, O_RDWR);
+  if (fd < 0) return false;
+  const bool reserved = is_ours(fd, path) && within_file_limit(fd, bytes) && reserve(fd, 0, bytes);
+  close_file(fd);
+  return reserved;
+}
+
+bool resize_file(const char* path, std::size_t bytes) noexcept {
+  const int fd = open_file(path, O_RDWR);
+  if (fd < 0) return false;
+  const bool resized =
+      is_ours(fd, path) && within_file_limit(fd, bytes) && syscall(SYS_ftruncate, fd, static_cast<off_t>(bytes)) == 0;
+  close_file(fd);
+  return resized;
+}
+
+void* map_file(const char* path, std::size_t offset, std::size_t length, Hole hole) noexcept {
   const int fd = open_file(path, O_RDWR);
   if (fd < 0) return nullptr;
-  void* memory = MAP_FAILED;
-  // Populated now, so that measured calls have no page faults.
-  if (is_ours(fd, path) && within_file_limit(fd, offset + length) &&
-      posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0)
-    memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
+  void* memory = nullptr;
+  if (is_ours(fd, path) && within_file_limit(fd, offset + length))
+    memory = hole.bytes == 0 ? map_reserved(fd, nullptr, offset, length) : map_around(fd, offset, length, hole);
   close_file(fd);
-  return memory == MAP_FAILED ? nullptr : memory;
+  return memory;
+}
+
+bool own_file_sizes(const char* directory, const char* prefix, FileSizes& sizes) noexcept {
+  sizes = {};
+  const int fd = open_file(directory, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return false;
+  alignas(dirent64) char entries[8192];
+  long bytes = 0;
+  while ((bytes = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0) {
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      struct stat status {};
+      if (std::strncmp(entry->d_name, prefix, std::strlen(prefix)) != 0 ||
+          fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+          status.st_uid != geteuid())
+        continue;
+      sizes.bytes += static_cast<std::uint64_t>(status.st_size);
+      sizes.taken += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+  }
+  close_file(fd);
+  return bytes == 0;
 }
 
 // The lock belongs to the open file description, and that exists as long as the mapping. Some file systems (overlayfs)
@@ -173,9 +255,18 @@ void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept {
 
 void wake(const void* word) noexcept { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-std::uint64_t free_bytes(const char* directory) noexcept {
+Space space_of(const char* directory) noexcept {
   struct statvfs status {};
-  return statvfs(directory, &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+  if (statvfs(directory, &status) != 0) return {};
+  return {std::uint64_t{status.f_blocks} * status.f_frsize, std::uint64_t{status.f_bavail} * status.f_frsize};
+}
+
+std::uint32_t processors() noexcept {
+  unsigned char allowed[1024] = {};
+  const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof allowed, allowed);
+  std::uint32_t count = 0;
+  for (long i = 0; i < bytes; ++i) count += static_cast<std::uint32_t>(std::popcount(allowed[i]));
+  return count == 0 ? 1 : count;
 }
 
 void complain(const char* text) noexcept {

@@ -57,9 +57,30 @@ bool append_file(const char* path, const char* data, std::size_t bytes) noexcept
 bool create_file(const char* path) noexcept;
 void open_to_group(const char* number) noexcept;  // nullptr: no group
 
-// Extends a file to `bytes` bytes, reserves the space, and maps [offset, offset + length) shared. Because the space is
+void remove_file(const char* path) noexcept;
+
+// A part of a mapping for which no space is reserved. Whoever maps the file must not write there.
+struct Hole {
+  std::size_t at;  // from the start of the mapping; a whole number of pages, like `bytes`
+  std::size_t bytes;
+};
+// Reserves the space of [offset, offset + length) of a file, but for the hole, and maps it shared. Because the space is
 // reserved, no access faults if the disk fills up. nullptr on failure.
-void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept;
+void* map_file(const char* path, std::size_t offset, std::size_t length, Hole hole = {}) noexcept;
+
+// Reserves the space of the first `bytes` bytes of a file. False if there is none.
+bool reserve_file(const char* path, std::size_t bytes) noexcept;
+
+// Makes a file `bytes` bytes long, without reserving space.
+bool resize_file(const char* path, std::size_t bytes) noexcept;
+
+// The sizes of this user's regular files with names that begin like `prefix`, and the space that they take.
+struct FileSizes {
+  std::uint64_t bytes;
+  std::uint64_t taken;
+};
+// False if the directory cannot be read.
+bool own_file_sizes(const char* directory, const char* prefix, FileSizes& sizes) noexcept;
 
 // Takes a read lock on the first byte of a file. The kernel releases it when the process dies or calls exec. It needs
 // no file descriptor, survives close_range(), and is not inherited by fork(). False if the file system has no such
@@ -78,8 +99,15 @@ bool is_readable(std::uintptr_t address) noexcept;
 void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept;
 void wake(const void* word) noexcept;
 
-// Bytes that this user may still write to a file system; 0 if unknown.
-std::uint64_t free_bytes(const char* directory) noexcept;
+// A file system: its size, and how much of it this user may still write. 0 if unknown.
+struct Space {
+  std::uint64_t bytes;
+  std::uint64_t free;
+};
+Space space_of(const char* directory) noexcept;
+
+// On how many processors this process may run; at least 1.
+std::uint32_t processors() noexcept;
 
 // Prints the line "tare: <text>" on stderr. For failures after which the library only forwards calls.
 void complain(const char* text) noexcept;

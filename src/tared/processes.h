@@ -2,7 +2,10 @@
 #pragma once
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -66,7 +69,12 @@ class Processes {
     if (entries == nullptr) return;
     while (const dirent* entry = readdir(entries)) {
       const auto name = format::parse_segment_name(entry->d_name);
-      if (name && name->run_id == run_id_) paths[directory + "/" + entry->d_name] = static_cast<pid_t>(name->pid);
+      struct stat status {};
+      // Every user can create files with such names in shared memory.
+      const bool is_ours = name && name->run_id == run_id_ &&
+                           fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                           status.st_uid == geteuid();
+      if (is_ours) paths[directory + "/" + entry->d_name] = static_cast<pid_t>(name->pid);
     }
     closedir(entries);
   }

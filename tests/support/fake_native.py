@@ -7,7 +7,7 @@ import signal
 import struct
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ def is_archive(path: str) -> bool:
 
 
 class EndingWatch:
-    def __init__(self, directories: Sequence[Path], run_id: str) -> None:
+    def __init__(self, run_dir: Path, segment_dir: Path, run_id: str) -> None:
         pass
 
 
@@ -41,6 +41,7 @@ def collect(
     run_dir: str,
     segment_dir: str,
     run_id: str,
+    run_key: str = "",
     command_ended_ns: int | None = None,
     watch: EndingWatch | None = None,
     command: tuple[int, int, int | None] | None = None,
@@ -77,7 +78,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
     return {
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
         "thread_names": [],
-        "unmeasured_threads": 0, "left_calls": 0,
+        "unmeasured_threads": 0, "reduced": [], "left_calls": 0,
         "state": state, "exit_code": 0 if state == "finished" else None, "signal": None,
         "finalized": state == "finished", "stopped": False,
         "until": "exit" if state == "finished" else "last_seen",
@@ -406,7 +407,12 @@ class Run:
     """Answers with the canned rows above."""
 
     def __init__(
-        self, run_dir: str, segment_dir: str = "", run_id: str = "", is_going_on: bool = False
+        self,
+        run_dir: str,
+        segment_dir: str = "",
+        run_id: str = "",
+        is_going_on: bool = False,
+        run_key: str = "",
     ) -> None:
         if (Path(run_dir) / "broken.tare").exists():
             raise Error("broken.tare: not a file of tare; remove it")

@@ -66,6 +66,7 @@ def failure(text: bytes) -> str:
         ({"run_id": "../../0123456789"}, "damaged: run_id is not 16 hexadecimal digits"),
         ({"run_id": "0123456789abcdef\n"}, "damaged: run_id is not 16 hexadecimal digits"),
         ({"run_id": "*" * 16}, "damaged: run_id is not 16 hexadecimal digits"),
+        ({"run_key": "0"}, "damaged: run_key is not 32 hexadecimal digits"),
         ({"start_ns": 2**63}, "damaged: start_ns is 9223372036854775808"),
         ({"wall_ns": -1}, "damaged: wall_ns is -1"),
         ({"signal": 1000}, "damaged: signal is 1000"),

@@ -83,6 +83,8 @@ def test_contract_with_the_library(tare: Tare, program: Path, tmp_path: Path) ->
     assert variables["TARE_RUN_DIR"] == str(tmp_path / "r")
     assert variables["TARE_RUN_ID"] == written["run_id"]
     assert len(written["run_id"]) == 16
+    assert variables["TARE_RUN_KEY"] == written["run_key"]
+    assert len(written["run_key"]) == 32
     assert variables["TARE_SEGMENT_DIR"] == written["segment_dir"]
     assert variables["TARE_COLLECTOR"] == f"what sees {written['segment_dir']}, {tmp_path / 'r'}"
     assert (variables["TARE_TRACE"], variables["TARE_BUFFER"]) == ("1", "65536")

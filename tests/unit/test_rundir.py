@@ -28,15 +28,22 @@ def test_wanted_directory_must_be_new_or_empty(tmp_path: Path) -> None:
             directory.create("app", occupied)
 
 
-def test_segments_go_to_the_run_directory_where_shared_memory_is_small(
+def test_segments_go_to_the_run_directory_where_there_is_no_shared_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory, "SHARED_MEMORY", tmp_path / "shm")
     assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
     (tmp_path / "shm").mkdir()
     assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "shm"
-    monkeypatch.setattr(directory, "SHARED_MEMORY_NEEDED", 1 << 60)
-    assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file away")
+def test_files_of_other_users_are_no_segments(tmp_path: Path) -> None:
+    own, foreign = (tmp_path / f"tare-{metadata().run_id}-1-{number}" for number in range(2))
+    own.touch()
+    foreign.touch()
+    os.chown(foreign, 65534, 65534)
+    assert directory.segments(tmp_path, metadata(segment_dir=str(tmp_path))) == [own]
 
 
 def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:

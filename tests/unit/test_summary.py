@@ -73,6 +73,17 @@ def test_threads_that_were_not_measured_are_shown(recording: Run) -> None:
     assert "UNMEASURED 3 threads" in shown(recording)
 
 
+def test_what_there_was_no_room_for_is_shown(recording: Run) -> None:
+    processes = [fake_native.process(rank, 10**8) for rank in range(3)]
+    assert "REDUCED" not in shown(recording)
+    processes[0]["reduced"] = ["buffer"]
+    processes[2]["reduced"] = ["buffer", "profile"]
+    set_processes(recording, processes)
+    told = shown(recording)
+    assert "REDUCED    2 of 3 processes have a smaller event buffer than asked for" in told
+    assert "REDUCED    1 of 3 processes have a small profile table" in told
+
+
 def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
     process = fake_native.process(0, 10**8) | {"left_calls": 2}
     assert "2 calls by" not in shown(recording)

@@ -104,3 +104,23 @@ def total_cost(run: Recorded, world: int | None = None) -> TotalCost:
     """Of all processes, or of the ranks of a world."""
     found = run.total_cost(world)
     return TotalCost(**found) if found else TotalCost()
+
+
+# What processes have less of for want of memory (`reduced` in docs/json.md).
+_REDUCED = {
+    "buffer": "a smaller event buffer than asked for",
+    "events": "no events, only the profile",
+    "events of threads": "no events of some threads, only their profile",
+    "profile": "a small profile table",
+}
+
+
+def reductions(processes: Sequence[Process]) -> list[str]:
+    """What was recorded less of because there was no room for it, in words."""
+    counts = Counter(name for process in processes for name in process["reduced"])
+    return [
+        f"{counts[name]:,} of {len(processes):,} processes have {text}: there was no room for more in shared "
+        "memory and in the run directory"
+        for name, text in _REDUCED.items()
+        if counts[name]
+    ]

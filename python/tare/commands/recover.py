@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
 from tare.commands import RunDirectory
 from tare.errors import CommandError
-from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown
+from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
 from tare.options import Option
 from tare.runs.run import open_run
 from tare.runs.runner import is_going_on
@@ -16,8 +15,6 @@ from tare.runs.runner import is_going_on
 if TYPE_CHECKING:
     from tare._native import Collected
     from tare.runs.run import Run
-
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def recover(
@@ -72,7 +69,5 @@ def _completed(recording: Run, collected: Collected | None) -> str | None:
     try:
         complete_meta(recording.run_dir, recording.meta, collected)
     except OSError as error:
-        run_dir = recording.run_dir
-        what_to_do = "free space" if error.errno in NO_SPACE else "make it writable"
-        return f"cannot write to {run_dir} ({error.strerror}); {what_to_do} and run `tare recover {run_dir}`"
+        return why_unwritten(recording.run_dir, error)
     return None

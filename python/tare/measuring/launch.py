@@ -25,6 +25,7 @@ NOT_FOUND = 127
 VARIABLES = (
     "RUN_DIR",
     "RUN_ID",
+    "RUN_KEY",
     "SEGMENT_DIR",
     "COLLECTOR",
     "TRACE",
@@ -75,6 +76,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     result["LD_PRELOAD"] = f"{preload}:{before}" if before else str(preload)
     result["TARE_RUN_DIR"] = str(run_dir)
     result["TARE_RUN_ID"] = meta.run_id
+    result["TARE_RUN_KEY"] = meta.run_key
     result["TARE_SEGMENT_DIR"] = meta.segment_dir
     result["TARE_COLLECTOR"] = _native.collector([directory.segment_dir(run_dir, meta), run_dir])
     options = meta.options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
 LATE_RANKS_S = 2.0
 LATE_RANKS_POLL_S = 0.05
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def measure(
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
-        watch = _native.EndingWatch([directory.segment_dir(run_dir, meta), run_dir], meta.run_id)
+        watch = _native.EndingWatch(run_dir, directory.segment_dir(run_dir, meta), meta.run_id)
         with tared.serving(meta, run_dir) as served, runner.watched(run_dir):
             ending = launch.run(command, variables, held, ("tare.runs.run", *modules))
             signals.let_stop()
@@ -83,7 +85,9 @@ def _finished(
         collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_waitpid())
         meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
         recording = complete_meta(run_dir, meta, collected, served)
-    except (TareError, OSError) as error:
+    except OSError as error:
+        trouble = why_unwritten(run_dir, error)
+    except TareError as error:
         trouble = f"{error}; afterwards: tare recover {run_dir}"
     return Measured(run_dir, meta, ending, collected, recording, trouble)
 
@@ -99,6 +103,12 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
             f"cannot write to {run_dir}: {error.strerror}; choose another place with -o DIR"
         ) from error
     return meta
+
+
+def why_unwritten(run_dir: Path, error: OSError) -> str:
+    """Why something of a run could not be written, and what to do."""
+    remedy = "free space" if error.errno in NO_SPACE else "make it writable"
+    return f"cannot write to {run_dir} ({error.strerror}); {remedy} and run `tare recover {run_dir}`"
 
 
 def complete_meta(
@@ -146,11 +156,11 @@ def collect(
     if not directory.has_records(run_dir, meta):
         return None
     deadline = time.monotonic() + LATE_RANKS_S
-    segment_dir = directory.segment_dir(run_dir, meta)
+    of_run = (run_dir, directory.segment_dir(run_dir, meta), meta.run_id, meta.run_key)
 
     def take(until_ns: int | None) -> Collected:
         with native_errors():
-            return _native.collect(run_dir, segment_dir, meta.run_id, until_ns, watch, command, presume_ended)
+            return _native.collect(*of_run, until_ns, watch, command, presume_ended)
 
     collected = take(ended_ns)
     while collected["running"] and time.monotonic() < deadline:

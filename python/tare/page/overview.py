@@ -110,7 +110,8 @@ def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
     unmeasured = sum(process["unmeasured_threads"] for process in run.processes)
     if unmeasured:
         threads = units.number_of(unmeasured, "thread was", "threads were")
-        notes.append(f"{threads} not measured: there was no memory for an event buffer.")
+        notes.append(f"{threads} not measured: there was no memory for the buffers.")
+    notes.extend(f"{text[0].upper()}{text[1:]}." for text in ranks.reductions(run.processes))
     if any(row.function == "other" for row in sites):
         notes.append(OVERFLOW_NOTE)
     return notes + retimed.sentences(run.retimed) + run.warnings

@@ -122,7 +122,7 @@ def ending(recording: Run) -> str:
         return "running"
     if meta.tare is None and recording.processes:  # a run that the program began itself (tare_start)
         return "every process has ended"
-    return "not seen to end (`tare run` itself was killed)"
+    return "not seen to end (`tare run` could not write how it ended, or was killed)"
 
 
 def _short_version(version: str) -> str:
@@ -283,7 +283,9 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "left", f"{units.number_of(left, 'call')} by an exception, longjmp or the end of the thread"
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
-        yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, without memory for a buffer"
+        yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, for whose buffers there was no memory"
+    for text in ranks.reductions(recording.processes):
+        yield "REDUCED", text
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:

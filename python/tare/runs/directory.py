@@ -12,15 +12,13 @@ from tare import private_files
 from tare.errors import CommandError, UsageError
 from tare.runs import environment, missing, runner
 from tare.runs.metadata import META, Metadata, Options, decode, encode
-from tare.units import KIB, MIB
+from tare.units import KIB
 
 # Set free when the program has ended: on a full disk the profile, then meta.json still find room.
 RESERVE = ".reserve"
 META_RESERVE = ".reserve-meta"
 RESERVES = {RESERVE: 256 * KIB, META_RESERVE: 64 * KIB}
 SHARED_MEMORY = Path("/dev/shm")
-# Room for the segments of a node: 4 ranks of the default 16 MiB.
-SHARED_MEMORY_NEEDED = 64 * MIB
 # A rank takes some 150 bytes of it.
 LARGEST_META = 1 << 30
 
@@ -84,13 +82,8 @@ def discard(run_dir: Path) -> None:
 
 
 def choose_segment_dir(run_dir: Path) -> Path:
-    """Shared memory where there is enough of it, else the run directory."""
-    try:
-        free = os.statvfs(SHARED_MEMORY)
-    except OSError:
-        return run_dir
-    roomy = free.f_bavail * free.f_frsize >= SHARED_MEMORY_NEEDED
-    return SHARED_MEMORY if roomy and os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else run_dir
+    """Shared memory, if there is any. Processes use it as far as it has room (src/recorder/room.h)."""
+    return SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else run_dir
 
 
 def describe(command: list[str], name: str, run_dir: Path, options: Options, version: int) -> Metadata:
@@ -101,6 +94,7 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
         format=version,
         tare=__version__,
         run_id=os.urandom(8).hex(),
+        run_key=os.urandom(16).hex(),
         name=name,
         command=command,
         cwd=str(Path.cwd()),
@@ -186,6 +180,19 @@ def segment_dir(run_dir: Path, meta: Metadata) -> Path:
 
 
 def segments(run_dir: Path, meta: Metadata) -> list[Path]:
-    """The segments that are not yet collected; in the run directory those without room elsewhere."""
+    """The segments that are not yet collected; in the run directory those without room elsewhere.
+
+    Every user can make files with such names in shared memory: theirs are none.
+    """
+    owners = {os.geteuid(), run_dir.stat().st_uid}
     places = {segment_dir(run_dir, meta).resolve(), run_dir.resolve()}
-    return sorted(path for place in places for path in place.glob(f"tare-{meta.run_id}-*"))
+    found = (path for place in places for path in place.glob(f"tare-{meta.run_id}-*"))
+    return sorted(path for path in found if _owner(path) in owners)
+
+
+def _owner(path: Path) -> int | None:
+    """None of a file that has gone meanwhile."""
+    try:
+        return path.lstat().st_uid
+    except FileNotFoundError:
+        return None

@@ -20,6 +20,7 @@ State = Literal["running", "ended", "recovered"]
 
 _SCHEMA_FORM = re.compile(r"tare\.meta/([1-9][0-9]{0,8})")
 _RUN_ID_FORM = re.compile(r"[0-9a-f]{16}")
+_RUN_KEY_FORM = re.compile(r"(?:[0-9a-f]{32})?")
 _NEVER_MORE = 2**63
 _HIGHEST_SIGNAL = 127
 _HIGHEST_CODE = 2**31
@@ -148,6 +149,7 @@ class Metadata:
     format: int  # version of the format of the files
     tare: str | None = None  # version of tare; None: a run that the program began itself
     run_id: str  # 16 hexadecimal digits
+    run_key: str = ""  # which only the run's processes know (src/format/run_key.h); in older runs empty
     name: str
     command: list[str]
     cwd: str  # working directory of the command
@@ -174,6 +176,8 @@ class Metadata:
         # It is part of names of files, which are read, appended to and removed.
         if not _RUN_ID_FORM.fullmatch(self.run_id):
             raise ValueError("run_id is not 16 hexadecimal digits")
+        if not _RUN_KEY_FORM.fullmatch(self.run_key):
+            raise ValueError("run_key is not 32 hexadecimal digits")
         _check("start_ns", self.start_ns)
         _check("wall_ns", self.wall_ns)
         _check("exit_code", self.exit_code, _HIGHEST_CODE)

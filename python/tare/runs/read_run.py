@@ -86,7 +86,13 @@ class ReadRun:
             return None
         with self._reading():
             segment_dir = directory.segment_dir(self.run_dir, self.meta)
-            return _native.Run(self.run_dir, segment_dir, self.meta.run_id, is_going_on=self.is_going_on)
+            return _native.Run(
+                self.run_dir,
+                segment_dir,
+                self.meta.run_id,
+                is_going_on=self.is_going_on,
+                run_key=self.meta.run_key,
+            )
 
     @cached_property
     def is_going_on(self) -> bool:

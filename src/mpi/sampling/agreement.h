@@ -12,6 +12,7 @@
 #include "mpi/sampling/clocks.h"
 #include "mpi/sampling/private_path.h"
 #include "recorder/identity.h"
+#include "recorder/room.h"
 
 namespace tare::mpi::sampling {
 
@@ -74,7 +75,7 @@ class Agreement {
   // For tests: TARE_SAMPLE_NODES makes the ranks believe that they are on so many nodes.
   static std::uint64_t own_node() noexcept {
     const char* directory = secure_getenv("TARE_SEGMENT_DIR");
-    const std::uint64_t name = format::shared_memory_name(directory == nullptr ? "/dev/shm" : directory);
+    const std::uint64_t name = format::shared_memory_name(directory == nullptr ? recorder::shared_memory : directory);
     const std::uint64_t pretended = recorder::count_of("TARE_SAMPLE_NODES", 0);
     return pretended > 0 && name != 0 ? mix(name + 1 + static_cast<std::uint64_t>(rank_) % pretended) : name;
   }

@@ -1,13 +1,12 @@
 #include "mpi/sampling/node.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 
 #include "format/segment_name.h"
+#include "recorder/room.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
@@ -25,12 +24,16 @@ constinit Node node;
 // The file of this process, while the file has a name.
 constinit char path[768] = "";
 
-bool name_file(std::uint64_t name) noexcept {
-  const char* directory = secure_getenv("TARE_SEGMENT_DIR");
+// Where the file of so many bytes lies is the same for all ranks of the node (room.h).
+bool name_file(std::uint64_t name, std::uint64_t bytes) noexcept {
+  const char* run_dir = secure_getenv("TARE_RUN_DIR");
+  const char* segment_dir = secure_getenv("TARE_SEGMENT_DIR");
   const char* run_id = secure_getenv("TARE_RUN_ID");
-  if (run_id == nullptr) return false;
-  std::snprintf(path, sizeof path, "%s/tare-%s%s%016llx", directory == nullptr ? "/dev/shm" : directory, run_id,
-                format::mail_suffix, static_cast<unsigned long long>(name));
+  if (run_dir == nullptr || run_id == nullptr) return false;
+  const char* directory = segment_dir == nullptr ? recorder::shared_memory : segment_dir;
+  if (!recorder::suits_all(directory, bytes)) directory = run_dir;
+  std::snprintf(path, sizeof path, "%s/%s%s%s%016llx", directory, format::segment_prefix, run_id, format::mail_suffix,
+                static_cast<unsigned long long>(name));
   return true;
 }
 
@@ -72,7 +75,7 @@ Mailbox* Node::to(std::uint32_t place) noexcept {
 }
 
 Node* join_node(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
-  if (!name_file(name)) return nullptr;
+  if (!name_file(name, Node::bytes(size))) return nullptr;
   recorder::create_file(path);
   void* memory = recorder::map_file(path, 0, Node::bytes(size));
   if (memory == nullptr) {
@@ -84,7 +87,7 @@ Node* join_node(std::uint64_t name, std::uint32_t size, std::uint32_t place, std
 }
 
 void close_node() noexcept {
-  if (path[0] != '\0') unlink(path);
+  if (path[0] != '\0') recorder::remove_file(path);
   path[0] = '\0';
 }
 

@@ -162,9 +162,16 @@ class Collector {
         on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
-    for (const std::string& directory : segment_directories(paths_))
-      for (const SegmentName& name : list_segments(directory, paths_.run_id)) collect_segment(directory, name);
-    if (collected_.running + collected_.unknown != 0) return;
+    for (const std::string& directory : segment_directories(paths_)) {
+      const ListedSegments found = list_segments(directory, paths_.run_id, owners_);
+      foreign_ += found.foreign;
+      for (const SegmentName& name : found.names) collect_segment(directory, name);
+    }
+    if (of_others_ != 0) say(segments_of_others(of_others_, paths_));
+    if (foreign_ != 0)
+      say(std::to_string(foreign_) + " files of other users in " + paths_.segment_dir +
+          " are named like segments of this run: left alone");
+    if (collected_.running + collected_.unknown + of_others_ != 0) return;
     for (const std::string& directory : segment_directories(paths_)) {
       ::unlink((directory + "/tare-" + paths_.run_id + format::step_suffix).c_str());
       remove_mail(directory);
@@ -216,6 +223,10 @@ class Collector {
 
   void collect_segment(const std::string& directory, const SegmentName& name) {
     const auto segment = SegmentFile::open(directory, name, owners_);
+    if (segment && segment->is_initialised() && !segment->is_of(paths_.run_key)) {
+      ++of_others_;
+      return;
+    }
     if (!segment) {
       const bool vanished = ::access((directory + "/" + name.file).c_str(), F_OK) != 0;
       if (!vanished) say(segment.error());  // else another collector was faster
@@ -342,6 +353,8 @@ class Collector {
   OnDisk on_disk_;
   BufferEncoder encoder_;
   Collected collected_;
+  std::uint64_t of_others_ = 0;  // segments with the key of another run
+  std::uint64_t foreign_ = 0;    // files of other users
   int errno_ = 0;
 };
 

@@ -280,6 +280,57 @@ TEST_F(CollectTest, WhatRanksSharedOfSampledMessagesGoes) {
   EXPECT_TRUE(segment_dir_.has(foreign));
 }
 
+// A run directory of somebody else names the id of this run, which the names of segments show to all.
+TEST_F(CollectTest, ASegmentGoesOnlyToTheRunDirectoryWithItsKey) {
+  const std::string key(format::run_key_digits, 'a');
+  const std::string shared = std::string("tare-") + run_id + format::step_suffix;
+  segment_dir_.write(shared, "x");
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  std::memcpy(segment.header().run_key.digits, key.data(), key.size());
+  for (const std::string& other : {std::string(), std::string(format::run_key_digits, 'b')}) {
+    RunPaths paths = this->paths();
+    paths.run_key = other;
+    const auto collected = collect(paths);
+    ASSERT_TRUE(collected);
+    EXPECT_EQ(collected->processes, 0U);
+    ASSERT_EQ(collected->messages.size(), 1U);
+    EXPECT_NE(collected->messages[0].find("made for another run directory"), std::string::npos);
+    EXPECT_TRUE(segment_dir_.has(segment.name()));
+    EXPECT_TRUE(segment_dir_.has(shared)) << "processes of the other run may use it";
+    EXPECT_FALSE(run_dir_.has(file()));
+    auto run = reader::Run::open(paths);
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(run->processes().empty()) << "nor is it read";
+    EXPECT_EQ(run->warnings(), collected->messages);
+  }
+  RunPaths paths = this->paths();
+  paths.run_key = key;
+  const auto collected = collect(paths);
+  ASSERT_TRUE(collected);
+  EXPECT_EQ(collected->processes, 1U);
+  EXPECT_FALSE(segment_dir_.has(segment.name()));
+  EXPECT_FALSE(segment_dir_.has(shared));
+  expect_complete();
+}
+
+TEST_F(CollectTest, FilesOfOtherUsersAreNotOpened) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs to give files away";
+  for (unsigned n = 0; n < 3; ++n) {
+    const std::string name = std::string("tare-") + run_id + "-" + std::to_string(::getpid()) + "-" + std::to_string(n);
+    segment_dir_.write(name, "x");
+    ASSERT_EQ(::chown(segment_dir_.path(name).c_str(), 65534, 65534), 0);
+  }
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.processes, 1U);
+  EXPECT_EQ(collected.running, 0U) << "nobody looks whether their processes live";
+  ASSERT_EQ(collected.messages.size(), 1U);
+  EXPECT_NE(collected.messages[0].find("3 files of other users"), std::string::npos);
+  expect_complete();
+}
+
 TEST_F(CollectTest, TornRecordsAtTheEndOfABufferAreLeftOut) {
   Segment segment(segment_dir_, process_record(0, ProcessState::running));
   fill(segment);

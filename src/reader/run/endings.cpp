@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,6 +61,13 @@ std::optional<int> status_of_zombie(std::uint32_t pid) {
   return std::atoi(last);
 }
 
+// Descriptors are given out from the lowest, so the newest tells how many are left.
+bool leaves_descriptors(int newest) {
+  constexpr rlim_t reserve = 128;
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) != 0 || static_cast<rlim_t>(newest) + reserve <= limit.rlim_cur;
+}
+
 bool add(int events, int fd, std::uint32_t what) {
   epoll_event event{};
   event.events = what;
@@ -68,13 +77,17 @@ bool add(int events, int fd, std::uint32_t what) {
 
 }  // namespace
 
-EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std::string& run_id)
+EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners)
     : prefix_("tare-" + run_id + "-"),
+      owners_(owners),
       names_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       stopped_(eventfd(0, EFD_CLOEXEC)) {
   if (names_ < 0 || events_ < 0 || stopped_ < 0) return;
-  for (const std::string& directory : directories) inotify_add_watch(names_, directory.c_str(), IN_CREATE);
+  for (const std::string& directory : directories) {
+    const int number = inotify_add_watch(names_, directory.c_str(), IN_CREATE);
+    if (number >= 0) directories_[number] = directory;
+  }
   if (!add(events_, names_, EPOLLIN) || !add(events_, stopped_, EPOLLIN)) return;
   sigset_t all;
   sigset_t before;
@@ -151,9 +164,16 @@ void EndingWatch::take_names() {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
       at += static_cast<ssize_t>(sizeof *event + event->len);
       if (event->len == 0 || std::strncmp(event->name, prefix_.c_str(), prefix_.size()) != 0) continue;
-      take(event->name);
+      if (is_trusted(event->wd, event->name)) take(event->name);
     }
   }
+}
+
+// Every user can create files with such names in shared memory.
+bool EndingWatch::is_trusted(int directory, const char* segment) const {
+  const auto at = directories_.find(directory);
+  struct stat status {};
+  return at != directories_.end() && lstat((at->second + "/" + segment).c_str(), &status) == 0 && owners_.trust(status);
 }
 
 void EndingWatch::take(const char* segment) {
@@ -168,7 +188,7 @@ void EndingWatch::take(const char* segment) {
   }
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // always close-on-exec
   if (pidfd < 0) return;
-  if (add(events_, pidfd, EPOLLIN))
+  if (leaves_descriptors(pidfd) && add(events_, pidfd, EPOLLIN))
     watched_[pidfd] = {pid, 0, std::nullopt, {segment}};
   else
     close(pidfd);

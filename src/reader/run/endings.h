@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "reader/store/owners.h"
+
 namespace tare::reader {
 
 struct Ending {
@@ -25,8 +27,10 @@ struct Ending {
 class EndingWatch {
  public:
   // Watches the directories for new segments of the run from now on, in a thread that blocks all signals. If the kernel
-  // refuses (inotify, epoll), it observes nothing.
-  EndingWatch(const std::vector<std::string>& directories, const std::string& run_id);
+  // refuses (inotify, epoll), it observes nothing. Files of owners that are not trusted are ignored. Where the process
+  // may open so few files that others of its parts would find none left, it does not observe the processes that come
+  // last.
+  EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners);
   ~EndingWatch();
   EndingWatch(const EndingWatch&) = delete;
   EndingWatch& operator=(const EndingWatch&) = delete;
@@ -50,14 +54,17 @@ class EndingWatch {
   bool take_ready();
   void take_names();
   void take(const char* segment);
+  bool is_trusted(int directory, const char* segment) const;
   void take_end(int pidfd);
 
   std::string prefix_;
-  int names_ = -1;                  // inotify
-  int events_ = -1;                 // epoll
-  int stopped_ = -1;                // eventfd that ends the thread
-  std::mutex mutex_;                // guards watched_
-  std::map<int, Watched> watched_;  // by pidfd
+  Owners owners_;
+  std::map<int, std::string> directories_;  // by inotify's number
+  int names_ = -1;                          // inotify
+  int events_ = -1;                         // epoll
+  int stopped_ = -1;                        // eventfd that ends the thread
+  std::mutex mutex_;                        // guards watched_
+  std::map<int, Watched> watched_;          // by pidfd
   std::thread thread_;
 };
 

@@ -1,19 +1,26 @@
 #include "reader/run/endings.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "reader/testing/synthetic.h"
 
@@ -78,7 +85,7 @@ TEST(EndingWatch, SaysInWhichOrderProcessesEndAndHow) {
   Child killed(SIGUSR1, 0);
   Child other(SIGKILL, 0);
   Child exited(0, 3);
-  EndingWatch watch({directory.path()}, run_id);
+  EndingWatch watch({directory.path()}, run_id, Owners(directory.path()));
   for (const Child* each : {&survivor, &killed, &exited}) each->make_segment(directory.path());
   for (const Child* each : {&survivor, &killed, &exited})
     while (!is_watched(each->pid())) sched_yield();
@@ -106,7 +113,7 @@ TEST(EndingWatch, SaysInWhichOrderProcessesEndAndHow) {
 TEST(EndingWatch, TellsProcessesOfOneNumberApart) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to choose the number of a process";
   const synthetic::TempDir directory;
-  EndingWatch watch({directory.path()}, run_id);
+  EndingWatch watch({directory.path()}, run_id, Owners(directory.path()));
   Child first(SIGUSR1, 0);
   first.make_segment(directory.path());
   while (!is_watched(first.pid())) sched_yield();
@@ -133,7 +140,7 @@ TEST(EndingWatch, TellsProcessesOfOneNumberApart) {
 TEST(EndingWatch, TellsTheStatusOfAProcessThatNobodyHasWaitedFor) {
   const synthetic::TempDir directory;
   Child killed(SIGTERM, 0);
-  EndingWatch watch({directory.path()}, run_id);
+  EndingWatch watch({directory.path()}, run_id, Owners(directory.path()));
   killed.make_segment(directory.path());
   while (!is_watched(killed.pid())) sched_yield();
   kill(killed.pid(), SIGTERM);
@@ -144,6 +151,54 @@ TEST(EndingWatch, TellsTheStatusOfAProcessThatNobodyHasWaitedFor) {
   ASSERT_TRUE(endings[0].status);
   EXPECT_EQ(WTERMSIG(*endings[0].status), SIGTERM);
   killed.end();
+}
+
+// Every user can create files with such names in shared memory.
+TEST(EndingWatch, IgnoresSegmentsOfOtherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be another user";
+  const synthetic::TempDir directory;
+  ASSERT_EQ(chmod(directory.path().c_str(), 0777), 0);
+  Child foreign(0, 0);
+  Child own(0, 0);
+  EndingWatch watch({directory.path()}, run_id, Owners(directory.path()));
+  const pid_t other = fork();
+  if (other == 0) {
+    if (setuid(65534) == 0) foreign.make_segment(directory.path());
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(other, nullptr, 0), other);
+  ASSERT_TRUE(std::filesystem::exists(directory.path(foreign.segment('1'))));
+  own.make_segment(directory.path());
+  while (!is_watched(own.pid())) sched_yield();
+  EXPECT_FALSE(is_watched(foreign.pid())) << "names are read in their order";
+  own.end();
+  foreign.end();
+}
+
+TEST(EndingWatch, LeavesDescriptorsForTheRestOfTheProcess) {
+  constexpr unsigned processes = 40;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const synthetic::TempDir directory;
+  std::vector<std::unique_ptr<Child>> children;
+  for (unsigned i = 0; i < processes; ++i) children.push_back(std::make_unique<Child>(0, 0));
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(next) + 150;
+  {
+    EndingWatch watch({directory.path()}, run_id, Owners(directory.path()));
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (const auto& child : children) child->make_segment(directory.path());
+    EXPECT_TRUE(watch.ended().empty());  // all names have been read
+    EXPECT_TRUE(is_watched(children.front()->pid()));
+    std::vector<int> opened;
+    for (int i = 0; i < 100; ++i) opened.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    EXPECT_GE(opened.back(), 0) << std::strerror(errno);
+    for (const int fd : opened) close(fd);
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const auto& child : children) child->end();
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ std::vector<std::string> segment_directories(const RunPaths& paths) {
   return {paths.segment_dir, paths.run_dir};
 }
 
+std::string segments_of_others(std::uint64_t count, const RunPaths& paths) {
+  return std::to_string(count) + (count == 1 ? " segment in " : " segments in ") + paths.segment_dir +
+         " of a run with the id of this one, but made for another run directory: left alone";
+}
+
 Result<Run> Run::open(const RunPaths& paths) {
   RunLoader loader(paths);
   loader.read_segments();

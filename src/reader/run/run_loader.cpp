@@ -48,15 +48,19 @@ std::string identity_of(const Communicator& communicator, std::uint32_t number, 
 
 void RunLoader::read_segments() {
   const Owners owners(run_.paths_.run_dir);
+  std::uint64_t others = 0;
   for (const std::string& directory : segment_directories(run_.paths_)) {
-    for (const SegmentName& name : list_segments(directory, run_.paths_.run_id)) {
+    for (const SegmentName& name : list_segments(directory, run_.paths_.run_id, owners).names) {
       auto file = SegmentFile::open(directory, name, owners);
       if (!file)
         warn(file.error());
+      else if (file->is_initialised() && !file->is_of(run_.paths_.run_key))
+        ++others;
       else if (file->is_initialised())
         read_segment(std::move(*file));
     }
   }
+  if (others != 0) warn(segments_of_others(others, run_.paths_));
 }
 
 void RunLoader::read_segment(SegmentFile file) {

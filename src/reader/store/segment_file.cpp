@@ -32,18 +32,24 @@ struct alignas(T) Bytes {
 
 }  // namespace
 
-std::vector<SegmentName> list_segments(const std::string& directory, const std::string& run_id) {
-  std::vector<SegmentName> segments;
+ListedSegments list_segments(const std::string& directory, const std::string& run_id, const Owners& owners) {
+  ListedSegments found;
   DIR* dir = directory.empty() ? nullptr : ::opendir(directory.c_str());
-  if (dir == nullptr) return segments;
+  if (dir == nullptr) return found;
   while (const dirent* entry = ::readdir(dir)) {
     const auto name = format::parse_segment_name(entry->d_name);
-    if (name && (run_id.empty() || name->run_id == run_id)) segments.push_back({entry->d_name, name->pid});
+    struct stat status {};
+    if (!name || name->run_id != run_id || ::fstatat(::dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (owners.trust(status))
+      found.names.push_back({entry->d_name, name->pid});
+    else
+      ++found.foreign;
   }
   ::closedir(dir);
-  std::sort(segments.begin(), segments.end(),
+  std::sort(found.names.begin(), found.names.end(),
             [](const SegmentName& a, const SegmentName& b) { return a.file < b.file; });
-  return segments;
+  return found;
 }
 
 std::uint64_t count_records(const BufferCopy& buffer) {
@@ -78,6 +84,7 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
                    "): collect it with that version's `tare recover`, or remove it"};
   segment.layout_ = format::layout_of(header);
   segment.maker_ = header.maker;
+  segment.run_key_.assign(header.run_key.digits, ::strnlen(header.run_key.digits, sizeof header.run_key.digits));
   if (const char* fault = format::fault_of(segment.layout_, size)) return Failure{path + " is damaged: " + fault};
   segment.max_locations_ = (size - segment.layout_.locations_at) / segment.layout_.location_stride;
   segment.initialised_ = true;
@@ -91,6 +98,7 @@ SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
   std::swap(name_, other.name_);
   initialised_ = other.initialised_;
   maker_ = other.maker_;
+  std::swap(run_key_, other.run_key_);
   layout_ = other.layout_;
   max_locations_ = other.max_locations_;
   return *this;

@@ -21,9 +21,13 @@ struct SegmentName {
   unsigned pid = 0;
 };
 
-// The segments of a run in a directory, sorted by name; those of all runs if run_id is empty. Empty if there is no such
-// directory.
-std::vector<SegmentName> list_segments(const std::string& directory, const std::string& run_id);
+// The segments of a run in a directory, sorted by name; none if there is no such directory. Files of other users with
+// such names are not opened, and nothing is done about the processes that they name.
+struct ListedSegments {
+  std::vector<SegmentName> names;
+  std::uint64_t foreign = 0;
+};
+ListedSegments list_segments(const std::string& directory, const std::string& run_id, const Owners& owners);
 
 // A copy of a location. If its thread is running, the counters may be from before and after a call.
 struct LocationCopy {
@@ -69,6 +73,8 @@ class SegmentFile {
   int fd() const { return fd_; }
   // False if the process has not completed the header yet, or died before that. The segment is then empty.
   bool is_initialised() const { return initialised_; }
+  // Whether it was made for the run directory with this key (format/run_key.h).
+  bool is_of(const std::string& run_key) const { return run_key_ == run_key; }
   // The age, in ns before the end of the process, from which on events are to be left out; 0: all are kept.
   std::uint64_t keep_ns() const { return layout_.keep_ns; }
 
@@ -112,6 +118,7 @@ class SegmentFile {
   bool initialised_ = false;
   format::Maker maker_{};
   format::SegmentLayout layout_{};
+  std::string run_key_;
   std::uint64_t max_locations_ = 0;
 };
 

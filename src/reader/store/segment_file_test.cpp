@@ -21,11 +21,11 @@ TEST(SegmentFile, ListsTheSegmentsOfOneRun) {
   dir.write("tare-0123456789abcdef-8-0", "");
   dir.write("tare-ffffffffffffffff-9-0", "");
   dir.write("tare-0123456789abcdef-nopid-0", "");
-  const auto segments = list_segments(dir.path(), run_id);
+  const auto segments = list_segments(dir.path(), run_id, Owners(dir.path())).names;
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0].pid, 77U);
   EXPECT_EQ(segments[1].file, "tare-0123456789abcdef-8-0");
-  EXPECT_TRUE(list_segments(dir.path("nothing"), run_id).empty());
+  EXPECT_TRUE(list_segments(dir.path("nothing"), run_id, Owners(dir.path())).names.empty());
 }
 
 TEST(SegmentFile, ReadsWhatIsInUse) {
@@ -35,7 +35,7 @@ TEST(SegmentFile, ReadsWhatIsInUse) {
   segment.add_row(0, profile_row("MPI_Send", 3, 4, 400, 64));
   segment.location(0).lookups[function_number("MPI_Comm_rank")] = 9;
   segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
-  const auto names = list_segments(dir.path(), run_id);
+  const auto names = list_segments(dir.path(), run_id, Owners(dir.path())).names;
   ASSERT_EQ(names.size(), 1U);
   const auto file = SegmentFile::open(dir.path(), names[0], Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
@@ -62,7 +62,8 @@ TEST(SegmentFile, ReadsTheRequestsUnderWay) {
   segment.add_request({});  // one that has completed
   request.peer = 5;
   segment.add_request(request);
-  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0], Owners(dir.path()));
+  const auto file =
+      SegmentFile::open(dir.path(), list_segments(dir.path(), run_id, Owners(dir.path())).names[0], Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
   const auto requests = file->requests();
   ASSERT_TRUE(requests) << requests.error();
@@ -71,7 +72,8 @@ TEST(SegmentFile, ReadsTheRequestsUnderWay) {
   EXPECT_EQ((*requests)[1].peer, 5);
   EXPECT_TRUE((*requests)[1].receives());
   segment.header().requests_at = std::uint64_t{1} << 40;
-  EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0], Owners(dir.path())));
+  EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id, Owners(dir.path())).names[0],
+                                 Owners(dir.path())));
 }
 
 std::vector<std::size_t> calls_in_parts(const BufferCopy& buffer) {
@@ -85,7 +87,8 @@ TEST(SegmentFile, ReadsTheRingFromItsOldestSubBufferOn) {
   constexpr std::uint64_t calls_each = 4;
   Segment segment(dir, process_record(1, ProcessState::running), 2 * calls_each * sizeof(format::CallRecord));
   segment.add_location();
-  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id).at(0), Owners(dir.path()));
+  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id, Owners(dir.path())).names.at(0),
+                                      Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
   const auto parts = [&] {
     const auto buffer = file->buffer(0);
