@@ -206,7 +206,7 @@ def run(
     output: OutputOption = None,
     keep_env: KeepEnvOption = None,
     group: GroupOption = None,
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary, only what went wrong.")] = False,
     forward: Annotated[bool, Option("--forward", hidden=True)] = False,
 ) -> int:
     """Measure a command and every MPI process it starts.
@@ -260,7 +260,11 @@ def run(
         group=_group(group),
     )
     measured = measure(command, output, options, () if quiet else FOR_SUMMARY)
-    if not quiet:
+    if quiet:
+        # An error is never quiet.
+        for line in _notes(measured):
+            streams.tell(f"tare: {line}")
+    else:
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
     return launch.exit_by_signal(number) if number else measured.ending.exit_code or 0
@@ -380,6 +384,10 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
         streams.tell(f"tare: {error}")
 
 
+def _still_running(processes: int, measured: Measured) -> str:
+    return f"{processes} processes still run; `tare recover {measured.run_dir}` takes the rest later"
+
+
 def _print_summary(measured: Measured) -> None:
     from tare.reporters import summary
     from tare.reporters.console import console
@@ -405,19 +413,17 @@ def _nodes_alone(measured: Measured) -> list[str]:
 
 
 def _notes(measured: Measured) -> list[str]:
+    """What went wrong after the command had ended, and what to do."""
     collected = measured.collected
-    assert collected is not None
-    notes = list(collected["messages"])
+    notes = list(collected["messages"]) if collected else []
     if measured.trouble:
         notes.append(measured.trouble)
     if measured.unmonitored:
         notes.append(measured.unmonitored)
     notes.extend(_nodes_alone(measured))
-    if collected["running"]:
-        notes.append(
-            f"{units.number_of(collected['running'], 'process still runs', 'processes still run')}; "
-            "`tare recover` takes the rest later"
-        )
-    if collected["unknown"]:
+    if collected and collected["running"]:
+        running = units.number_of(collected["running"], "process still runs", "processes still run")
+        notes.append(f"{running}; `tare recover {measured.run_dir}` takes the rest later")
+    if collected and collected["unknown"]:
         notes.append(whose_end_is_unknown(collected["unknown"], measured.run_dir))
     return notes

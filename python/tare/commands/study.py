@@ -293,6 +293,9 @@ def _progress(planned: Planned, outcome: Outcome, progress: Progress, left: list
     if outcome.state != "ok":
         streams.progress("")
         streams.tell(f"{outcome.state}: {planned.cell.key}: {outcome.message}")
+    elif outcome.counts.trouble:
+        streams.progress("")
+        streams.tell(f"incomplete: {planned.cell.key}: {outcome.counts.trouble}")
     remaining = progress.remaining_s(left)
     ends = time.strftime("%H:%M", time.localtime(time.time() + (remaining or 0)))
     text = (

@@ -7,12 +7,16 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tare.errors import TareError
 from tare.study import placeholders, sampled, toolbox, weight
 from tare.study.sampled import Chosen, Latency
 from tare.study.toolbox import Tool
 from tare.study.weight import Weight
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
 
 COMMAND_TIMEOUT_S = 300
 FLUSHES = ("tare:flush", "tare:drain")  # by the thread itself, by tared
@@ -131,7 +135,17 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
     events = sum(rank.events or 0 for rank in ranks)
-    return Counts(size, files, events, ranks, tuple(flushes), weighed, chosen, latencies)
+    trouble = "; ".join(_incomplete(recording))
+    return Counts(size, files, events, ranks, tuple(flushes), weighed, chosen, latencies, trouble)
+
+
+def _incomplete(recording: Run) -> list[str]:
+    """Why a run of tare holds less than was asked for."""
+    from tare.analysis.ranks import reductions
+
+    unwritten = recording.meta.state == "running"
+    told = ["its results could not all be written to the run directory"] if unwritten else []
+    return told + reductions(recording.processes)
 
 
 def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:
