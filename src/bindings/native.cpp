@@ -46,8 +46,8 @@ nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::pa
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::collect(
-        paths, command_ended_ns,
-        [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); }, presume_ended));
+        paths, command_ended_ns, [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); },
+        presume_ended));
   };
   const reader::Collected collected = work();
   nb::dict row;
@@ -96,8 +96,8 @@ NB_MODULE(_native, module) {
       error.ptr());
 
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "run_key"_a = "",
-             "command_ended_ns"_a = nb::none(), "watch"_a = nb::none(), "command"_a = nb::none(), "presume_ended"_a = false,
-             "Drains dead processes' segments into the run directory and stores symbols.");
+             "command_ended_ns"_a = nb::none(), "watch"_a = nb::none(), "command"_a = nb::none(),
+             "presume_ended"_a = false, "Drains dead processes' segments into the run directory and stores symbols.");
 
   module.def("collector", &collector, "directories"_a,
              "What this process can see, for those that are to be collected.");

@@ -95,7 +95,13 @@ def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[
     subprocess.run(command, capture_output=True, check=True)
     files = {"csv": ".csv", "parquet": "/**/*.parquet"}[to]
     connection = duckdb.connect()
-    return lambda name: connection.execute(f"FROM '{out}/{name}{files}'").arrow().read_all().to_pylist()
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        found = connection.execute(f"FROM '{out}/{name}{files}'")
+        names = [column[0] for column in found.description or []]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    return rows
 
 
 @ONE

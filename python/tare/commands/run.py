@@ -384,10 +384,6 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
         streams.tell(f"tare: {error}")
 
 
-def _still_running(processes: int, measured: Measured) -> str:
-    return f"{processes} processes still run; `tare recover {measured.run_dir}` takes the rest later"
-
-
 def _print_summary(measured: Measured) -> None:
     from tare.reporters import summary
     from tare.reporters.console import console
