@@ -222,6 +222,8 @@ def test_ranks_with_a_memory_of_their_own_write_their_results(
 
 def test_what_is_not_known_is_unknown(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path) -> None:
     """In a container, on a file system whose locks end with the descriptor."""
+    if mpi.family == "mpich":
+        pytest.skip("MPICH does not start where nothing can be written to /dev/shm")
     mounts = tmp_path / "mounts"
     mounts.mkdir()
     run_dir = mounts / "runs/run"
