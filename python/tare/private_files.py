@@ -185,6 +185,12 @@ def create(directory: Directory, name: str, group: int | None = None, mode: int 
     return fd
 
 
+def claim(path: Path) -> None:
+    """Makes an empty file. FileExistsError if there is anything of this name."""
+    with opened_directory(path.parent) as directory:
+        os.close(os.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE, dir_fd=directory.fd))
+
+
 def open_to_group(path: Path, group: int) -> None:
     """Has a group read a file of ours, or list a directory of ours; nothing where it is somebody else's."""
     with suppress(OSError):

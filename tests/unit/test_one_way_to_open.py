@@ -41,12 +41,13 @@ PYTHON = {
     "study/runner.py": "the new directory of a run of a study",
 }
 NATIVE = {
+    "format/liveness.cpp": "/proc",
+    "format/machine.cpp": "/proc",
     "exporters/output_file.cpp": "the output that the user names, a new file",
     "importers/run_file.cpp": "the file of the new run directory",
     "mpi/unseen.cpp": "the executables that the process has loaded",
     "reader/run/endings.cpp": "/proc",
     "reader/store/archive.cpp": "the archive that the user names, and what is taken out of it",
-    "reader/store/liveness.cpp": "/proc",
     "reader/store/mapped_file.cpp": "the archive or trace that the user names",
     "reader/store/run_directory.cpp": "the one way",
     "reader/store/segment_file.cpp": (
@@ -54,11 +55,13 @@ NATIVE = {
         "segments, which lie where everybody may make files: O_NOFOLLOW, Owners",
     ),
     "reader/symbols/debug_file.cpp": "executables, which lie anywhere: O_NONBLOCK",
+    "recorder/kept_directories.cpp": "the directories of the run, for a program that calls chroot",
     "recorder/system.cpp": "the one way in the measured process: O_NOFOLLOW, is_ours()",
     "tared/boi/spot_file.cpp": (
         2,
         "the meeting place of the run that goes on, which only this user can enter",
     ),
+    "tared/monitor/control_desk.cpp": "the meeting place: O_NOFOLLOW, and only this user's",
     "tared/open_segment.cpp": "segments: O_NOFOLLOW, and only this user's",
     "tared/sweetspot/main.cpp": "/proc",
     "tared/tared.cpp": "/dev/null",

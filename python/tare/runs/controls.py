@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from pathlib import Path
 
+from tare import private_files
 from tare.errors import CommandError
 from tare.runs import directory, runner
+from tare.runs.metadata import Metadata
 from tare.runs.requests import LOOK_EVERY_S, MEETING_PLACE
 
 FILE, ANSWERS = "controls", "answers"
@@ -17,6 +18,7 @@ LONGEST_LINE = 3000
 LONGEST_NAME = 31
 LONGEST_TEXT = 64
 INTEGERS = range(-(2**63), 2**63)
+LARGEST_ANSWERS = 64 << 20
 PATIENCE_S = 10.0
 
 
@@ -32,66 +34,50 @@ def ask(run: Path, request: str, patience_s: float = PATIENCE_S) -> int:
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
     if not runner.is_going_on(run, meta):
         raise CommandError(f"{run} has ended")
-    token = secrets.token_hex(8)
+    token = os.urandom(8).hex()
     line = f"{token} {request}\n".encode()
     if len(line) > LONGEST_LINE:
         raise CommandError("that is too long: choose fewer events or places")
     place = run / MEETING_PLACE
-    try:
-        folder = _open_place(place)
-    except FileNotFoundError as error:
-        raise CommandError(f"{run} has ended, or its tared has not begun") from error
-    except OSError as error:
-        raise CommandError(f"cannot steer {run}: only its owner can write into {place}") from error
-    try:
-        _append(folder, line)
-        until = time.monotonic() + patience_s
-        while (answer := _answer(folder, token)) is None:
-            if not runner.is_going_on(run, meta):
-                raise CommandError(f"{run} has ended")
-            if time.monotonic() > until:
-                raise CommandError(
-                    f"no answer has come in {patience_s:g} s: ranks have reached too few offload points, or "
-                    f"tared hangs; tare where {run} says where the ranks are"
-                )
-            time.sleep(LOOK_EVERY_S)
-    except OSError as error:
-        raise CommandError(f"cannot steer {run}: {place}: {error.strerror}") from error
-    finally:
-        os.close(folder)
+    with private_files.opened_run(run) as files:
+        if os.geteuid() not in (files.owner, private_files.ROOT):
+            raise CommandError(f"cannot steer {run}: only its owner can write into {place}")
+        try:
+            files.append(f"{MEETING_PLACE}/{FILE}", line)
+            answer = _answer(files, token, run, meta, patience_s)
+        except FileNotFoundError as error:
+            raise CommandError(f"{run} has ended, or its tared has not begun") from error
+        except OSError as error:
+            raise CommandError(f"cannot steer {run}: {place}: {error.strerror}") from error
     word, _, rest = answer.partition(" ")
     if word == "ok" and rest.isdecimal():
         return int(rest)
     raise CommandError(f"{run}: {rest}")
 
 
-def _open_place(place: Path) -> int:
-    """The meeting place of a run of this user, which is no link."""
-    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    if os.fstat(folder).st_uid != os.geteuid():
-        os.close(folder)
-        raise PermissionError
-    return folder
+def _answer(files: private_files.Directory, token: str, run: Path, meta: Metadata, patience_s: float) -> str:
+    """Waits for it. CommandError if the run ends, or if none comes in time."""
+    until = time.monotonic() + patience_s
+    while (answer := _find(files, token)) is None:
+        if not runner.is_going_on(run, meta):
+            raise CommandError(f"{run} has ended")
+        if time.monotonic() > until:
+            raise CommandError(
+                f"no answer has come in {patience_s:g} s: ranks have reached too few offload points, or "
+                f"tared hangs; tare where {run} says where the ranks are"
+            )
+        time.sleep(LOOK_EVERY_S)
+    return answer
 
 
-def _append(folder: int, line: bytes) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(FILE, flags, 0o600, dir_fd=folder)
+def _find(files: private_files.Directory, token: str) -> str | None:
     try:
-        os.write(fd, line)
-    finally:
-        os.close(fd)
-
-
-def _answer(folder: int, token: str) -> str | None:
-    try:
-        fd = os.open(ANSWERS, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        answers = files.read(f"{MEETING_PLACE}/{ANSWERS}", LARGEST_ANSWERS)
     except FileNotFoundError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        for line in file.read().decode("utf-8", "replace").splitlines(keepends=True):
-            if line.startswith(f"{token} ") and line.endswith("\n"):
-                return line.strip().partition(" ")[2]
+    for line in answers.decode("utf-8", "replace").splitlines(keepends=True):
+        if line.startswith(f"{token} ") and line.endswith("\n"):
+            return line.strip().partition(" ")[2]
     return None
 
 

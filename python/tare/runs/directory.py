@@ -41,7 +41,7 @@ def _create_wanted(wanted: Path) -> Path:
         raise _taken(wanted)
     wanted.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
     try:  # a launcher may have started several that want it
-        os.close(os.open(wanted / META, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private_files.PRIVATE))
+        private_files.claim(wanted / META)
     except FileExistsError:
         raise _taken(wanted) from None
     return wanted.resolve()
