@@ -3,13 +3,14 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "format/machine.h"
+#include "format/number.h"
 
 namespace tare::format {
 namespace {
@@ -39,11 +40,15 @@ Status status_of(unsigned pid) {
   const char* name_end = std::strrchr(line, ')');  // the name itself may contain ')'
   if (name_end == nullptr || name_end[1] != ' ') return {};
   Status status;
+  status.state = name_end[2];
   // proc(5): fields 3, 20 and 22.
-  if (std::sscanf(name_end + 2,
-                  "%c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64,
-                  &status.state, &status.threads, &status.start_ticks) < 1)
-    return {};
+  const char* at = name_end + 2;
+  for (unsigned field = 3; at != nullptr && field <= 22; ++field, at = std::strchr(at, ' ')) {
+    if (*at == ' ') ++at;
+    const std::string_view text(at, std::strcspn(at, " \n"));
+    if (field == 20 && !parse_count(text, status.threads)) return {};
+    if (field == 22 && !parse_count(text, status.start_ticks)) return {};
+  }
   return status;
 }
 

@@ -89,7 +89,7 @@ def test_the_profile_says_what_was_measured_and_what_is_estimated(tare: Path, tm
 
     by_default = printed()
     assert "All calls" in by_default
-    assert "These rows are those of the spells that were measured" in " ".join(by_default.split())
+    assert "the rest is that of the spells that were measured" in " ".join(by_default.split())
     assert "All calls" in printed("--markdown")
     assert "whole_calls,whole_calls_error" in printed("--csv").splitlines()[0]
     by_size = printed("--by", "size")

@@ -84,7 +84,8 @@ def test_another_run_directory_takes_nothing(mpi: MpiEnvironment, tare: Path, tm
     for stolen in ({"run_key": ""}, {"run_key": "0" * 32}):
         (evil / "meta.json").write_text(json.dumps(meta | stolen), "utf-8")
         for owner in (0, NOBODY):
-            os.chown(evil, owner, owner)
+            for path in (evil, evil / "meta.json"):
+                os.chown(path, owner, owner)
             done = subprocess.run([tare, "recover", evil], capture_output=True, text=True)
             assert f"{RANKS} segments in /dev/shm of a run with the id of this one" in done.stdout
             assert left_in_memory(run_dir) == segments
