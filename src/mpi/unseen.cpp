@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -112,18 +113,18 @@ void printable(char* text) noexcept {
 }
 
 void leave_line(Unseen reason, const char* detail) noexcept {
-  char executable[512] = "";
+  char executable[PATH_MAX] = "";
   const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
   if (length < 0) executable[0] = '\0';
-  char about[512];
+  char about[PATH_MAX];
   std::snprintf(about, sizeof about, "%s", detail == nullptr ? "" : detail);
   printable(executable);
   printable(about);
   char host[65] = "";
   gethostname(host, sizeof host - 1);
-  char path[1024];
+  char path[PATH_MAX];
   std::snprintf(path, sizeof path, "%s/%s%s", secure_getenv("TARE_RUN_DIR"), unseen_prefix, host);
-  char line[1200];
+  char line[2 * PATH_MAX + 64];
   const int bytes =
       std::snprintf(line, sizeof line, "%s\t%s\t%s\n", unseen_names[static_cast<int>(reason)], executable, about);
   recorder::create_file(path);
@@ -133,7 +134,7 @@ void leave_line(Unseen reason, const char* detail) noexcept {
 // The first object with a reference to an MPI function that does not lead to this library. References that were not
 // bound yet lead into the object itself, and do not count.
 void find_bypassing(const Reference& reference, void* context) noexcept {
-  auto& path = *static_cast<char(*)[512]>(context);
+  auto& path = *static_cast<char(*)[PATH_MAX]>(context);
   const auto target = *reinterpret_cast<const std::uintptr_t*>(reference.place);
   if (path[0] != '\0' || target == 0 || contains(reference.object, target)) return;
   if (is_stub(reference.function, target)) return;
@@ -159,7 +160,7 @@ void find_bypassing(const Reference& reference, void* context) noexcept {
   const bool known = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;
   if (known && object->l_name[0] == '\0') return leave_line(Unseen::linked_in, nullptr);
   if (known && is_in_own_namespace(object)) return leave_line(Unseen::elsewhere, info.dli_fname);
-  char bypassing[512] = "";
+  char bypassing[PATH_MAX] = "";
   visit_references(find_bypassing, &bypassing);
   if (bypassing[0] != '\0') return leave_line(Unseen::bypassed, bypassing);
   leave_line(Unseen::unknown, known ? info.dli_fname : "");

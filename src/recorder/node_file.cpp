@@ -1,6 +1,7 @@
 #include "recorder/node_file.h"
 
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +21,7 @@
 namespace tare::recorder {
 namespace {
 
-constinit char path[768] = "";
+constinit char path[PATH_MAX] = "";
 constinit SpinLock definitions_lock;
 
 // A flight recorder leaves out records before this time, in ticks. It is computed once: if MPI_Abort writes and a later

@@ -29,7 +29,7 @@ constexpr std::size_t page = 4096;
 constexpr std::uint32_t claimed_threads = 8;
 
 constinit std::atomic<SegmentHeader*> own{nullptr};
-constinit char path[512] = "";                     // of the segment's file
+constinit char path[PATH_MAX] = "";                // of the segment's file
 constinit const char* shared_directory = nullptr;  // where it lies, if that is shared memory
 constinit std::uint64_t claimed_bytes = 0;         // of shared memory (room.h)
 constinit SpinLock clock_lock;

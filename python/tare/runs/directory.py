@@ -19,6 +19,8 @@ RESERVE = ".reserve"
 META_RESERVE = ".reserve-meta"
 RESERVES = {RESERVE: 256 * KIB, META_RESERVE: 64 * KIB}
 SHARED_MEMORY = Path("/dev/shm")
+# The system allows 4,095 bytes, and the files below have names, too.
+LONGEST_PATH = 3_700
 # A rank takes some 150 bytes of it.
 LARGEST_META = 1 << 30
 
@@ -27,6 +29,9 @@ def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
     """Makes an empty directory for this user and `group`: `wanted`, or one named after program and time."""
     try:
         run_dir = _create_wanted(wanted) if wanted else _create_named(name)
+        if len(os.fsencode(run_dir)) > LONGEST_PATH:
+            discard(run_dir)
+            raise UsageError(f"the path of the run directory is too long ({LONGEST_PATH:,} bytes at most)")
         _protect(run_dir, group)
         return run_dir
     except OSError as error:

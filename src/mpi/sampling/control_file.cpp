@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t interval_ns = 1'000'000'000;
 
-bool name_file(char (&path)[768]) noexcept {
+bool name_file(char (&path)[PATH_MAX]) noexcept {
   const char* run_dir = secure_getenv("TARE_RUN_DIR");
   if (run_dir == nullptr) return false;
   std::snprintf(path, sizeof path, "%s/sample", run_dir);
@@ -34,7 +35,7 @@ bool ControlFile::is_due(Node* node) noexcept {
 
 // False if the file has not changed.
 bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong) noexcept {
-  char path[768];
+  char path[PATH_MAX];
   struct stat status {};
   if (!name_file(path) || stat(path, &status) != 0) return false;
   const std::uint64_t changed_ns = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000U +
@@ -52,7 +53,7 @@ bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong)
 }
 
 void ControlFile::complain(Node* node, const char* wrong) const noexcept {
-  char path[768];
+  char path[PATH_MAX];
   if (node != nullptr && !node->is_first_to_see(version_)) return;
   if (!name_file(path)) return;
   char line[1024];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,7 +23,7 @@ std::uint32_t slots(std::uint32_t size) noexcept { return std::bit_floor(slots_o
 constinit Node node;
 
 // The file of this process, while the file has a name.
-constinit char path[768] = "";
+constinit char path[PATH_MAX] = "";
 
 // Where the file of so many bytes lies is the same for all ranks of the node (room.h).
 bool name_file(std::uint64_t name, std::uint64_t bytes) noexcept {

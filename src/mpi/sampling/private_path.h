@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
@@ -113,18 +114,18 @@ class PrivatePathOf {
     return !has_been_given_up();
   }
   // A file in the run directory, which the nodes share. `tare run` removes it.
-  static bool path_of_note(char (&path)[768]) noexcept {
+  static bool path_of_note(char (&path)[PATH_MAX]) noexcept {
     const char* run_dir = secure_getenv("TARE_RUN_DIR");
     if (run_dir == nullptr) return false;
     std::snprintf(path, sizeof path, "%s/.finalizing-%016llx", run_dir, static_cast<unsigned long long>(world_));
     return true;
   }
   static bool has_been_given_up() noexcept {
-    char path[768];
+    char path[PATH_MAX];
     return path_of_note(path) && access(path, F_OK) == 0;
   }
   static void give_up() noexcept {
-    char path[768];
+    char path[PATH_MAX];
     if (path_of_note(path)) recorder::create_file(path);
   }
   static bool is_complete(Request& request) noexcept {
