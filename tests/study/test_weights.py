@@ -108,6 +108,6 @@ def test_results_of_before_have_no_such_section(tmp_path: Path) -> None:
     assert "The true weight" not in [section.title for section in made.sections]
     with Store(tmp_path / "results") as store:
         assert {file.stem for file in store.export(tmp_path / "tables", "csv")} == {
-            "study", "environments", "runs", "ranks", "measures", "flushes", "sampled", "latencies",
+            "study", "environments", "runs", "ranks", "measures", "flushes", "phases", "sampled", "latencies",
             "sessions",
         }  # fmt: skip

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.errors import TareError
-from tare.study import placeholders, sampled, toolbox, weight
+from tare.study import phased, placeholders, sampled, toolbox, weight
+from tare.study.phased import InPhase
 from tare.study.sampled import Chosen, Latency
 from tare.study.toolbox import Tool
 from tare.study.weight import Weight
@@ -59,11 +60,12 @@ class Counts:
     weight: Weight | None = None  # only of runs of tare
     chosen: tuple[Chosen, ...] = ()  # only of runs that sample messages
     latencies: tuple[Latency, ...] = ()  # the same
+    phases: tuple[InPhase, ...] = ()  # only of runs that tare traced, as far as all ranks are known
     trouble: str = field(default="", compare=False)  # what could not be read, in words
 
 
 def of_run(tool: Tool, output: Path, values: Mapping[str, str], thorough: bool) -> Counts:
-    """`thorough`: also what takes long: a counter that is another program; each flush by itself."""
+    """`thorough`: also what takes long: a counter that is another program; each flush by itself; phases."""
     size, files = _written(tool, output)
     if tool.counter is None or (toolbox.is_slow_to_count(tool) and not thorough):
         return Counts(size, files)
@@ -101,7 +103,7 @@ def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[tuple[RankCounts
     return tuple(RankCounts(rank, events) for rank, events in sorted(by_rank.items())), total, trouble
 
 
-def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Counts:
+def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
     from tare.runs.run import open_run
 
     try:
@@ -119,7 +121,7 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
             for process in recording.processes
             if process["rank"] >= 0
         )
-        wanted = single_flushes and any(rank.flushes for rank in ranks)
+        wanted = thorough and any(rank.flushes for rank in ranks)
         flushes = [
             Flush(
                 row["rank"],
@@ -132,11 +134,12 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
         ]
         weighed = weight.of_run(recording)
         chosen, latencies = sampled.of_run(recording)
+        phases = phased.of_run(recording, thorough)
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
     events = sum(rank.events or 0 for rank in ranks)
     trouble = "; ".join(_incomplete(recording))
-    return Counts(size, files, events, ranks, tuple(flushes), weighed, chosen, latencies, trouble)
+    return Counts(size, files, events, ranks, tuple(flushes), weighed, chosen, latencies, phases, trouble)
 
 
 def _incomplete(recording: Run) -> list[str]:

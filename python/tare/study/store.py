@@ -32,9 +32,18 @@ TABLES = (
     "weights",
     "sampled",
     "latencies",
+    "phases",
     "sessions",
 )
-OF_RUNS = ("ranks", "measures", "flushes", "weights", "sampled", "latencies")  # rows that belong to a run
+OF_RUNS = (
+    "ranks",
+    "measures",
+    "flushes",
+    "weights",
+    "sampled",
+    "latencies",
+    "phases",
+)  # rows that belong to a run
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
 CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
@@ -67,6 +76,8 @@ CREATE TABLE IF NOT EXISTS sampled (run INTEGER, rank INTEGER, spec VARCHAR, sen
     chosen BIGINT, paired BIGINT);
 CREATE TABLE IF NOT EXISTS latencies (run INTEGER, bytes BIGINT, messages BIGINT, mean_ns DOUBLE,
     min_ns BIGINT, max_ns BIGINT);
+CREATE TABLE IF NOT EXISTS phases (run INTEGER, rank INTEGER, phase VARCHAR, events BIGINT, flushes BIGINT,
+    bytes BIGINT);
 """
 
 
@@ -148,6 +159,26 @@ class Store:
         return self.rows(
             "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l JOIN runs r USING (run) "
             "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' ORDER BY r.run, l.bytes",
+            set_name,
+        )
+
+    def phases(self, set_name: str) -> list[tuple[Any, ...]]:
+        """Cell, runs, phase, rank, events, flushes, bytes: medians of the runs of a set where they are known.
+
+        A rank that was not in a phase has 0 there. Phases are in the order of the program.
+        """
+        if "phases" not in self._tables():
+            return []
+        return self.rows(
+            "WITH known AS (SELECT r.cell, p.*, p.rowid AS place FROM phases p JOIN runs r USING (run) "
+            "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok'), "
+            "present AS (SELECT DISTINCT cell, run, rank FROM known), "
+            "named AS (SELECT cell, phase, min(place) AS place FROM known GROUP BY ALL) "
+            "SELECT t.cell, count(DISTINCT t.run), n.phase, t.rank, median(coalesce(k.events, 0)), "
+            "median(coalesce(k.flushes, 0)), median(coalesce(k.bytes, 0)) "
+            "FROM present t JOIN named n ON n.cell = t.cell LEFT JOIN known k "
+            "ON k.run = t.run AND k.rank = t.rank AND k.phase IS NOT DISTINCT FROM n.phase "
+            "GROUP BY t.cell, n.phase, n.place, t.rank ORDER BY t.cell, n.place, t.rank",
             set_name,
         )
 
@@ -254,6 +285,7 @@ class Store:
             self._insert("weights", [{"run": run, **vars(counts.weight)}])
         self._insert_many("sampled", [{"run": run, **vars(rank)} for rank in counts.chosen])
         self._insert_many("latencies", [{"run": run, **vars(size)} for size in counts.latencies])
+        self._insert_many("phases", [{"run": run, **vars(phase)} for phase in counts.phases])
         return int(run)
 
     def _insert(
