@@ -56,7 +56,7 @@ void ControlFile::complain(Node* node, const char* wrong) const noexcept {
   char path[PATH_MAX];
   if (node != nullptr && !node->is_first_to_see(version_)) return;
   if (!name_file(path)) return;
-  char line[1024];
+  char line[PATH_MAX + 256];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);
   recorder::complain(line);
 }
