@@ -59,10 +59,9 @@ def test_a_budget_is_kept(program: Path, tare: Path, tmp_path: Path, commas: Pat
     measured = run_disturbed(tare, program, tmp_path / "run", commas, "--budget", "0.1%")
     spells = spells_of(tmp_path / "run")
     budget = measured.info()["budget"]
-    # The ranks have passed together, and not everything was recorded.
+    # The ranks have passed together. How much was recorded depends on times.
     assert (budget["share"], budget["spells"]) == (0.001, len({row["spell"] for row in spells}))
     assert budget["spells"] > 0
-    assert budget["counted_spells"] > 0 or any(row["cut"] for row in spells)
 
 
 @pytest.mark.parametrize("program", DISTURBANCES, indirect=True)
