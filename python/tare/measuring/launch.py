@@ -131,10 +131,12 @@ def run(
     """
     witness = signals.Witness()
     try:
+        words = sanitizers.words(command)
+        early = witness.early()
         start = time.monotonic_ns()
-        child = _start(sanitizers.words(command), variables, held)
+        child = _start(words, variables, held)
         relay = signals.Relay(child, witness)
-        relay.pass_all_on()
+        relay.pass_all_on(early)
         for module in modules:
             if relay.has_ended():
                 break

@@ -13,7 +13,7 @@ import select
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from tare.measuring import library
@@ -94,6 +94,15 @@ class Witness:
         _wait_for_senders()
         return Counter({number: times for number, times in enumerate(answer, 1) if times})
 
+    def early(self) -> list[signal.struct_siginfo]:
+        """Takes what has come until now. To be asked right before the command starts: it got none of this.
+
+        What comes to the group after it, until the command is there, counts as sent to the command, too.
+        """
+        infos = list(pending())
+        self.came()
+        return infos
+
     def end(self) -> None:
         """Ends the process."""
         if self._pid is None:
@@ -124,10 +133,9 @@ class Relay:
         self._stops_until_s = 0.0  # we were told to stop, and not to go on since: until then with the command
         self._has_stopped = 0  # the signal that has stopped the command; 0: it goes on
 
-    def pass_all_on(self) -> None:
-        """What has come before the command was there, whoever else it was sent to."""
-        self._witness.came()
-        for info in pending():
+    def pass_all_on(self, early: Sequence[signal.struct_siginfo]) -> None:
+        """What came before the command was there (`Witness.early`), whoever else it was sent to."""
+        for info in early:
             self._pass_on(info, Counter())
 
     def take_pending(self) -> None:
