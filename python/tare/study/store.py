@@ -22,28 +22,9 @@ if TYPE_CHECKING:
 VERSION = 1
 FILE = "study.duckdb"
 FEW_ROWS = 20
-TABLES = (
-    "study",
-    "environments",
-    "runs",
-    "ranks",
-    "measures",
-    "flushes",
-    "weights",
-    "sampled",
-    "latencies",
-    "phases",
-    "sessions",
-)
-OF_RUNS = (
-    "ranks",
-    "measures",
-    "flushes",
-    "weights",
-    "sampled",
-    "latencies",
-    "phases",
-)  # rows that belong to a run
+# Rows that belong to a run.
+OF_RUNS = ("ranks", "measures", "flushes", "weights", "sampled", "latencies", "phases")
+TABLES = ("study", "environments", "runs", *OF_RUNS, "sessions")
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
 CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
