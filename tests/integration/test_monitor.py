@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 import tare as package
-from environments import PYTHON, ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, left_in_memory, measure
+from rounds_of_run import of_event, read_rounds
 from run_processes import tared_of
 from tare import _native
 from tare.measuring import tared
@@ -28,36 +29,6 @@ from tare.runs.rounds import Round, RoundFile
 
 RANKS = 3
 COUNT = 40
-SITES = """
-#include <mpi.h>
-#include <tare/tare.h>
-static void wait_twice(void) {
-  for (int i = 0; i < 2; ++i)
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const tare_id step = tare_define_region("step");
-  for (int i = 0; i < 5; ++i) {
-    tare_enter(step);
-    MPI_Barrier(MPI_COMM_WORLD); // first
-    wait_twice(); // second
-    MPI_Barrier(MPI_COMM_WORLD);
-    tare_leave(step);
-    tare_offload();
-  }
-  MPI_Finalize();
-  return 0;
-}
-"""
-PYTHON_SITES = """
-import tare
-from mpi4py import MPI
-for i in range(5):
-    MPI.COMM_WORLD.Barrier()  # first
-    MPI.COMM_WORLD.Barrier()
-    tare.offload()
-"""
 PATIENCE_S = 60
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 both_families = pytest.mark.parametrize(
@@ -69,20 +40,6 @@ both_families = pytest.mark.parametrize(
 def program(mpi: MpiEnvironment, tmp_path: Path) -> Path:
     flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
     return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
-
-
-def read_rounds(run: Path) -> list[Round]:
-    (file,) = run.glob("monitor-*.tare")
-    return list(RoundFile(file).read())
-
-
-def line_of(text: str, word: str) -> int:
-    return next(number for number, line in enumerate(text.splitlines(), 1) if line.endswith(f" {word}"))
-
-
-def of_event(made: Round, name: str) -> Any:
-    (event,) = [event for event in made.events if event.name == name]
-    return event
 
 
 def check(found: list[Round], count: int, first: int = 1, every: int = 1) -> None:
@@ -311,68 +268,6 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
     stored = pyarrow.parquet.read_table(out / "rounds").to_pylist()
     assert {row["event"] for row in stored} >= {"MPI_Allreduce", "step", "residual"}
     assert {row["contributing"] for row in stored} == {RANKS}
-
-
-def test_only_chosen_events_are_in_rounds(tare: Path, tmp_path: Path) -> None:
-    mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
-    spec = "--monitor=points,policy=nonblock,only=MPI_All*+counter residual"
-    measured = measure(tare, mpi, RANKS, [program, "points", "5"], tmp_path / "run", spec)
-    assert measured.ended.returncode == 0, measured.ended.stderr
-    found = read_rounds(measured.directory)
-    assert len(found) == 5
-    for made in found:
-        assert {event.name for event in made.events} == {"MPI_Allreduce", "residual"}
-
-
-def test_only_chosen_call_sites_are_in_rounds(tare: Path, tmp_path: Path) -> None:
-    """Calls of two lines are events of their own; the third, in which they are made, is none."""
-    mpi = openmpi4()
-    source = tmp_path / "sites.c"
-    source.write_text(SITES)
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [source], tmp_path / "sites", *flags)
-    first, second = (f"sites.c:{line_of(SITES, word)}" for word in ("first", "second"))
-    spec = f"--monitor=points,policy=nonblock,only=MPI_Barrier+step, site={first},site={second}"
-    measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", spec)
-    assert measured.ended.returncode == 0, measured.ended.stderr
-    found = read_rounds(measured.directory)
-    assert len(found) == 5
-    for made in found:
-        calls = {event.name: event.calls.most for event in made.events}
-        assert calls == {
-            f"MPI_Barrier {first}": made.round,
-            f"MPI_Barrier {second}": 2 * made.round,
-            "step": made.round,
-        }
-
-
-def test_call_sites_of_python_are_chosen(tare: Path, tmp_path: Path) -> None:
-    source = tmp_path / "sites.py"
-    source.write_text(PYTHON_SITES)
-    place = f"sites.py:{line_of(PYTHON_SITES, 'first')}"
-    spec = f"--monitor=points,policy=nonblock,only=MPI_Barrier,site={place}"
-    measured = measure(tare, openmpi4(), RANKS, [PYTHON, source], tmp_path / "run", spec)
-    assert measured.ended.returncode == 0, measured.ended.stderr
-    found = read_rounds(measured.directory)
-    assert len(found) == 5
-    assert {event.name for made in found for event in made.events} == {f"MPI_Barrier {place}"}
-    assert of_event(found[-1], f"MPI_Barrier {place}").calls.most == 5
-
-
-def test_a_line_without_code_is_told(tare: Path, tmp_path: Path) -> None:
-    source = tmp_path / "sites.c"
-    source.write_text(SITES)
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(openmpi4(), [source], tmp_path / "sites", *flags)
-    for place, why in (("sites.c:2", "no code of that line"), ("other.c:2", "no debug information")):
-        done = subprocess.run(
-            [tare, "run", f"--monitor=1s,site={place}", "--", program],
-            capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False,
-        )  # fmt: skip
-        assert done.returncode == 2 and why in done.stderr and "--monitor" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
 
 
 def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:

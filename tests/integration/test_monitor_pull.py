@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import tare as package
 from environments import MpiEnvironment, openmpi4
+from rounds_of_run import of_event
 from tare.errors import CommandError
 from tare.runs.requests import MEETING_PLACE
-from test_monitor import RANKS, both_families, cost_of, live, of_event, program, running, wait_until
+from test_monitor import RANKS, both_families, cost_of, live, program, running, wait_until
 
 __all__ = ["program"]
 
