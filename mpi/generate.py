@@ -13,7 +13,7 @@ into OUTPUT_DIR
     sampled.inc     the same for functions whose messages can be sampled, with the roles for that
     sampled_functions.inc  TARE_SAMPLED(name) for each of them
     types.inc       MPI's type names as aliases of those of an ABI page A
-    stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/mpi/stubs_*.S)
+    stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/arch/*/stubs.S)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
 
 The output depends on the API and the table alone.

@@ -1,5 +1,5 @@
 """The text of wrappers: no logic, they name the function and its arguments by role and call measure()
-(src/mpi/measure.h), or poll() or acting_poll() (src/mpi/poll.h)."""
+(src/mpi/calls/measure.h), or poll() or acting_poll() (src/mpi/calls/measured_poll.h)."""
 
 import re
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "processor/extensions.h"
+
 namespace tare::format {
 namespace {
 
@@ -78,33 +80,17 @@ template <unsigned width>
   }
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] Range range_wide(const std::int64_t* values, std::size_t n) noexcept {
-  return range_body(values, n);
-}
-[[gnu::target("avx2")]] void planes_wide(const std::int64_t* values, std::size_t n, Range range,
-                                         unsigned char* plane) noexcept {
+TARE_WIDE Range range_wide(const std::int64_t* values, std::size_t n) noexcept { return range_body(values, n); }
+TARE_WIDE void planes_wide(const std::int64_t* values, std::size_t n, Range range, unsigned char* plane) noexcept {
   planes_body(values, n, range, plane);
 }
-[[gnu::target("avx2")]] void sum_planes_wide(const unsigned char* plane, unsigned width, std::size_t n,
-                                             std::uint64_t base, std::int64_t* values) noexcept {
+TARE_WIDE void sum_planes_wide(const unsigned char* plane, unsigned width, std::size_t n, std::uint64_t base,
+                               std::int64_t* values) noexcept {
   sum_planes_body(plane, width, n, base, values);
 }
-bool has_wide() noexcept { return __builtin_cpu_supports("avx2") != 0; }
-#else
-Range range_wide(const std::int64_t* values, std::size_t n) noexcept { return range_body(values, n); }
-void planes_wide(const std::int64_t* values, std::size_t n, Range range, unsigned char* plane) noexcept {
-  planes_body(values, n, range, plane);
-}
-void sum_planes_wide(const unsigned char* plane, unsigned width, std::size_t n, std::uint64_t base,
-                     std::int64_t* values) noexcept {
-  sum_planes_body(plane, width, n, base, values);
-}
-bool has_wide() noexcept { return false; }
-#endif
 
 Range range_of(const std::int64_t* values, std::size_t n) noexcept {
-  return has_wide() ? range_wide(values, n) : range_body(values, n);
+  return processor::has_wide() ? range_wide(values, n) : range_body(values, n);
 }
 
 constexpr unsigned char by_difference = 0x80;
@@ -121,7 +107,7 @@ char* write_head(unsigned kind, std::int64_t base, char* out) noexcept {
 char* write_column(const std::int64_t* values, std::size_t n, Range range, unsigned char flags, char* out) noexcept {
   out = write_head(range.width | flags, range.smallest, out);
   auto* plane = reinterpret_cast<unsigned char*>(out);
-  has_wide() ? planes_wide(values, n, range, plane) : planes_body(values, n, range, plane);
+  processor::has_wide() ? planes_wide(values, n, range, plane) : planes_body(values, n, range, plane);
   return out + range.width * n;
 }
 
@@ -207,7 +193,8 @@ const char* decode_column(const char* in, const char* end, std::int64_t* values,
   if ((flags & is_sparse) != 0) return nullptr;
   if (width != 0 && static_cast<std::size_t>(end - in) / width < n) return nullptr;
   const auto* plane = reinterpret_cast<const unsigned char*>(in);
-  has_wide() ? sum_planes_wide(plane, width, n, base, values) : sum_planes_body(plane, width, n, base, values);
+  processor::has_wide() ? sum_planes_wide(plane, width, n, base, values)
+                        : sum_planes_body(plane, width, n, base, values);
   in += width * n;
   if ((flags & by_difference) == 0) return in;
   if (end - in < 8 || n == 0) return nullptr;

@@ -50,7 +50,7 @@ inline ThreadCall call_of(const CurrentCall& current) noexcept {
   call.enter = current.enter;
   call.leave = current.leave;
   call.function = current.function.load(std::memory_order_acquire);
-  // An untimed poll has no enter of its own (mpi/polls.h). It began after the last timed call ended.
+  // An untimed poll has no enter of its own (mpi/calls/polls.h). It began after the last timed call ended.
   if ((call.function & returned) == 0 && call.enter < call.leave) call.enter = call.leave;
   call.communicator = current.communicator_number;
   call.peer = current.peer;

@@ -9,6 +9,7 @@
 #include "format/signature.h"
 #include "format/spans.h"
 #include "format/started_requests.h"
+#include "processor/extensions.h"
 
 namespace tare::format {
 namespace {
@@ -221,23 +222,13 @@ std::uint64_t first_time(const char* at, std::size_t bytes) noexcept {
 Scan scan_anywhere(Workspace& w, const char* records, std::size_t bytes, unsigned tick_shift) noexcept {
   return scan_body(w, records, bytes, tick_shift);
 }
-#if defined(__x86_64__)
-[[gnu::target("bmi,bmi2,lzcnt")]] Scan scan_with_bmi(Workspace& w, const char* records, std::size_t bytes,
-                                                     unsigned tick_shift) noexcept {
+TARE_BITS Scan scan_with_bits(Workspace& w, const char* records, std::size_t bytes, unsigned tick_shift) noexcept {
   return scan_body(w, records, bytes, tick_shift);
 }
-bool has_bmi() noexcept {
-  return __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
-         __builtin_cpu_supports("avx2") != 0;  // all processors with AVX2 have LZCNT
-}
 Scan scan(Workspace& w, const char* records, std::size_t bytes, unsigned tick_shift) noexcept {
-  return has_bmi() ? scan_with_bmi(w, records, bytes, tick_shift) : scan_anywhere(w, records, bytes, tick_shift);
+  return processor::has_bits() ? scan_with_bits(w, records, bytes, tick_shift)
+                               : scan_anywhere(w, records, bytes, tick_shift);
 }
-#else
-Scan scan(Workspace& w, const char* records, std::size_t bytes, unsigned tick_shift) noexcept {
-  return scan_anywhere(w, records, bytes, tick_shift);
-}
-#endif
 
 // Writes the result of the scan as columns, in the order of event_codec.h. Columns without values are left out.
 class ColumnWriter {

@@ -20,7 +20,7 @@ struct ProfileRow {
   std::uint8_t size_class;  // bit width of the bytes of one call; no_size
   std::uint8_t reserved2;
   std::uint32_t communicator;
-  std::uint64_t estimated;  // calls whose time is estimated (mpi/polls.h, recorder/timing_sample.h)
+  std::uint64_t estimated;  // calls whose time is estimated (mpi/calls/polls.h, recorder/timing_sample.h)
   std::uint64_t calls;
   std::uint64_t ticks;
   std::uint64_t ticks_min;

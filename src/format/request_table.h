@@ -53,7 +53,7 @@ enum RequestKind : std::uint8_t {
 };
 static_assert(sizeof(RequestEntry) == 64);
 
-// The requests of a process. Where they lie is the owner's choice (mpi/requests.h). Number 0 is none.
+// The requests of a process. Where they lie is the owner's choice (mpi/objects/requests.h). Number 0 is none.
 inline constexpr unsigned request_capacity = 14336;
 inline constexpr unsigned request_slots = 32768;
 struct RequestTable {

@@ -1,13 +1,13 @@
 // How libtare.so uses the recorder.
 #include "format/functions.h"
 #include "monitor/monitor.h"
-#include "mpi/bypass.h"
-#include "mpi/dispatch.h"
-#include "mpi/inside.h"
-#include "mpi/requests.h"
+#include "mpi/calls/site.h"
+#include "mpi/calls/thread.h"
+#include "mpi/interposition/bypass.h"
+#include "mpi/interposition/dispatch.h"
+#include "mpi/interposition/inside.h"
+#include "mpi/objects/requests.h"
 #include "mpi/sampling/sampler.h"
-#include "mpi/site.h"
-#include "mpi/thread.h"
 #include "recorder/options.h"
 
 namespace tare::mpi {

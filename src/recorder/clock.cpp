@@ -15,13 +15,10 @@ constinit unsigned shift = 0;
 
 // The kernel uses the counter only after it has checked that it is steady and equal on all processors.
 bool kernel_trusts_counter() noexcept {
-#if defined(__aarch64__)
-  return true;  // the generic timer is architecturally constant and common
-#else
+  if (processor::counter_is_architectural) return true;
   char text[64];
   const long n = read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof text);
   return n >= 3 && std::memcmp(text, "tsc", 3) == 0;
-#endif
 }
 
 // Measures the frequency during 100 microseconds. That is exact enough to count the bits above 1 GHz.

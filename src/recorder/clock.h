@@ -1,15 +1,12 @@
-// The clock: the invariant counter of the processor, if the kernel itself uses it, else CLOCK_MONOTONIC_RAW. Only these
-// files depend on the processor. A reading is in raw ticks. The reader converts ticks with ClockPairs, which are taken
-// now and then.
+// The clock: the invariant counter of the processor, if the kernel itself uses it, else CLOCK_MONOTONIC_RAW. A reading
+// is in raw ticks. The reader converts ticks with ClockPairs, which are taken now and then.
 #pragma once
 
 #include <cstdint>
 #include <ctime>
-#if defined(__x86_64__)
-#  include <x86intrin.h>
-#endif
 
 #include "format/clock_pair.h"
+#include "processor/counter.h"
 
 namespace tare::recorder {
 
@@ -22,17 +19,7 @@ inline std::uint64_t read_ns(clockid_t clock) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-inline std::uint64_t read_counter() noexcept {
-#if defined(__x86_64__)
-  return __rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t ticks;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-  return ticks;
-#else
-#  error "read_counter: not written for this processor"
-#endif
-}
+using processor::read_counter;
 
 // Always inlined, because compilers would not inline it into long wrappers.
 [[gnu::always_inline]] inline std::uint64_t now() noexcept {

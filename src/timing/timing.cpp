@@ -20,7 +20,7 @@
 #include <cstring>
 
 #include "format/functions.h"
-#include "mpi/weak_references.h"
+#include "mpi/interposition/weak_references.h"
 #include "timing/below.h"
 #include "timing/record.h"
 
@@ -121,8 +121,8 @@ void left() noexcept {
   inside = 0;
 }
 
-// Personality routine: called if an exception, or the end of a thread, unwinds a timed call (mpi/inside.h does the
-// same).
+// Personality routine: called if an exception, or the end of a thread, unwinds a timed call (mpi/interposition/inside.h
+// does the same).
 [[gnu::used]] _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
                                           _Unwind_Context*) noexcept __asm__("tare_timing_unwound");
 _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,

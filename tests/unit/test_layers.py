@@ -9,10 +9,12 @@ import pytest
 from environments import ROOT
 
 BELOW = {
+    "arch": {"mpi"},  # only the assembly: it is the part of src/mpi that is written once for each processor
     "format": set(),
     "recorder": {"format"},
     "monitor": {"format", "recorder"},
-    "mpi": {"format", "recorder", "monitor"},
+    "stack": {"format", "recorder"},
+    "mpi": {"format", "recorder", "monitor", "stack"},
     "timing": {"format", "mpi"},
     "unwritten": set(),
     "witness": set(),
@@ -51,6 +53,27 @@ def test_a_folder_includes_only_what_lies_below(folder: str) -> None:
         (file, name) for file, name in includes(ROOT / "src" / folder) if name not in BELOW[folder] | {folder}
     }
     assert not upward
+
+
+def test_only_the_folder_of_a_processor_depends_on_it() -> None:
+    macro = re.compile(r"__(x86_64|aarch64|amd64|arm64|SSE\w*|AVX\w*|ARM\w*)__")
+    files = [file for file in (ROOT / "src").rglob("*") if file.suffix in {".h", ".cpp", ".c", ".S"}]
+    assert len(files) > 500
+    assert not [file for file in files if macro.search(file.read_text())]
+
+
+def test_all_processors_have_the_same_files() -> None:
+    x86, arm = (
+        {str(file.relative_to(processor)) for file in processor.rglob("*.*")}
+        for processor in (ROOT / "src" / "arch" / name for name in ("x86_64", "aarch64"))
+    )
+    assert x86 == arm
+
+
+def test_headers_of_a_processor_include_nothing_of_tare() -> None:
+    headers = list((ROOT / "src" / "arch").rglob("*.h"))
+    assert headers
+    assert not [file for file in headers if re.search(r'#\s*include\s+"', file.read_text())]
 
 
 def test_a_folder_of_the_reader_includes_only_folders_below_it() -> None:

@@ -13,7 +13,7 @@ from tare import private_files, programs
 from tare.errors import CommandError
 from tare.runs.metadata import Metadata, Unseen
 
-# One line a process: reason, executable, what it is about (src/mpi/unseen.h).
+# One line a process: reason, executable, what it is about (src/mpi/interposition/unseen.h).
 NOTES = ".unseen-*"
 LARGEST_NOTE = 1 << 20
 

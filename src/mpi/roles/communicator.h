@@ -1,8 +1,8 @@
 // Roles of calls that make, name and free communicators.
 #pragma once
 
+#include "mpi/interposition/tool.h"
 #include "mpi/roles/envelope.h"
-#include "mpi/tool.h"
 
 namespace tare::mpi {
 

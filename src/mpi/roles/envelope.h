@@ -1,8 +1,8 @@
 // Roles of what addresses a message: communicator, peer and tag.
 #pragma once
 
-#include "mpi/describe.h"
-#include "mpi/measure.h"
+#include "mpi/calls/measure.h"
+#include "mpi/objects/describe.h"
 
 namespace tare::mpi {
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "mpi/requests.h"
+#include "mpi/calls/site.h"
+#include "mpi/interposition/tool.h"
+#include "mpi/objects/requests.h"
 #include "mpi/roles/envelope.h"
-#include "mpi/site.h"
-#include "mpi/tool.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
 

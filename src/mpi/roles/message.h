@@ -1,7 +1,7 @@
 // Roles of matched probes, and of the receives of matched messages.
 #pragma once
 
-#include "mpi/messages.h"
+#include "mpi/objects/messages.h"
 #include "mpi/roles/envelope.h"
 
 namespace tare::mpi {

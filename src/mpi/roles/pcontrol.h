@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "mpi/measure.h"
+#include "mpi/calls/measure.h"
 #include "recorder/event_types.h"
 #include "recorder/options.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "mpi/requests.h"
+#include "mpi/objects/requests.h"
 #include "mpi/roles/envelope.h"
 #include "mpi/sampling/persistents.h"
 #include "recorder/locations.h"

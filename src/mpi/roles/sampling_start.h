@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
+#include "mpi/calls/sampled_site.h"
 #include "mpi/roles/sampling.h"
-#include "mpi/sampled_site.h"
 #include "mpi/sampling/agreement.h"
 #include "recorder/segment.h"
 

@@ -6,9 +6,9 @@
 
 #include <sched.h>
 
+#include "mpi/calls/thread.h"
 #include "mpi/sampling/node.h"
 #include "mpi/sampling/seats.h"
-#include "mpi/thread.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi::sampling {

@@ -5,18 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "processor/prefetch.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
 
-// Prefetches a line of memory that will be written.
-inline void fetch_to_write(const void* line) noexcept {
-#if defined(__x86_64__)
-  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // else a no-op
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
+using processor::fetch_to_write;
 
 // A pool of up to `limit` values that never move; memory is reserved at the first use. A place is the number of a
 // value. Place 0 is none.

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "mpi/calls/thread.h"
 #include "mpi/sampling/sampler.h"
-#include "mpi/thread.h"
 #include "recorder/clock.h"
 #include "recorder/environment.h"
 

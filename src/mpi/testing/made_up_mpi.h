@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mpi/abi/mpich.h"
-#include "mpi/measure.h"
-#include "mpi/requests.h"
+#include "mpi/calls/measure.h"
+#include "mpi/objects/requests.h"
 #include "recorder/locations.h"
 #include "recorder/segment.h"
 

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <ctime>
 
-#if defined(__x86_64__)
-#  include <x86intrin.h>
-#endif
+#include "processor/counter.h"
 
 namespace tare::reader {
 namespace {
@@ -40,18 +38,6 @@ std::uint64_t monotonic_raw_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::uint64_t counter() {
-#if defined(__x86_64__)
-  return __rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t ticks;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-  return ticks;
-#else
-  return 0;
-#endif
-}
-
 }  // namespace
 
 ClockPair read_clock(format::ClockKind kind) {
@@ -59,9 +45,9 @@ ClockPair read_clock(format::ClockKind kind) {
     const std::uint64_t now = monotonic_raw_ns();
     return {now, now};
   }
-  const std::uint64_t before = counter();
+  const std::uint64_t before = processor::read_counter();
   const std::uint64_t now = monotonic_raw_ns();
-  return {before + (counter() - before) / 2, now};
+  return {before + (processor::read_counter() - before) / 2, now};
 }
 
 ClockMap::ClockMap(const ClockPair& start, std::uint64_t realtime_start_ns, std::vector<ClockPair> pairs,

@@ -10,22 +10,13 @@
 #include <cstring>
 #include <string_view>
 
+#include "processor/call_instruction.h"
+
 namespace tare::reader {
 namespace {
 
 // The name without the suffix that the compiler appends to a modified function: "solve.isra.0", "main.cold".
 std::string as_written(std::string_view name) { return std::string(name.substr(0, name.find('.', 1))); }
-
-template <typename T>
-T word_at(const unsigned char* bytes) {
-  T word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-std::uint64_t relative_to(std::uint64_t next, const unsigned char* distance) {
-  return next + static_cast<std::uint64_t>(std::int64_t{word_at<std::int32_t>(distance)});
-}
 
 // Whether it is a function of the bindings of MPI, whose frames are left out of call paths, or a thunk that only passes
 // a call on.
@@ -122,16 +113,9 @@ std::string CallTargets::by_slot(std::uint64_t slot) const {
   return found == slots_.end() ? std::string() : found->second;
 }
 
-// The slot to which an entry of the procedure linkage table jumps: [endbr64] [bnd] jmp *slot(%rip)
 std::optional<std::uint64_t> CallTargets::slot_of_stub(std::uint64_t address) const {
-  constexpr std::size_t longest = 11;
-  unsigned char code[longest];
-  if (!read(address, code, longest)) return std::nullopt;
-  constexpr unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-  std::size_t at = std::memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
-  if (code[at] == 0xf2) ++at;
-  if (code[at] != 0xff || code[at + 1] != 0x25) return std::nullopt;
-  return relative_to(address + at + 6, code + at + 2);
+  unsigned char code[processor::jump_bytes];
+  return read(address, code, sizeof code) ? processor::slot_of_jump(address, code) : std::nullopt;
 }
 
 // A name for a function without a symbol: object and offset. Empty if no function begins at the address according to
@@ -154,30 +138,14 @@ std::string CallTargets::without_symbol(std::uint64_t address) const {
 }
 
 std::string CallTargets::callee(std::uint64_t return_address) const {
-#if defined(__x86_64__)
-  constexpr std::size_t longest = 6;
-  unsigned char code[longest];
-  if (return_address < longest || !read(return_address - longest, code, longest)) return {};
-  std::string name;
-  if (code[1] == 0xe8) {  // call target
-    const std::uint64_t target = relative_to(return_address, code + 2);
-    name = at_entry(target);
-    if (const auto slot = name.empty() ? slot_of_stub(target) : std::nullopt)
-      name = by_slot(*slot);
-    else if (name.empty())
-      name = without_symbol(target);
-  }
-  if (name.empty() && code[0] == 0xff && code[1] == 0x15)  // call *slot(%rip)
-    name = by_slot(relative_to(return_address, code + 2));
-  return name;
-#elif defined(__aarch64__)
-  unsigned char code[4];
+  unsigned char code[processor::call_bytes];
   if (return_address < sizeof code || !read(return_address - sizeof code, code, sizeof code)) return {};
-  const auto word = word_at<std::uint32_t>(code);
-  if (word >> 26 != 0x25) return {};  // bl target
-  const std::int64_t words = static_cast<std::int32_t>(word << 6) >> 6;
-  return at_entry(return_address - sizeof code + static_cast<std::uint64_t>(words * 4));
-#endif
+  const processor::Call call = processor::call_before(return_address, code);
+  if (call.kind == processor::Call::through_slot) return by_slot(call.address);
+  if (call.kind != processor::Call::direct) return {};
+  if (std::string name = at_entry(call.address); !name.empty()) return name;
+  const auto slot = slot_of_stub(call.address);
+  return slot ? by_slot(*slot) : without_symbol(call.address);
 }
 
 std::vector<std::string> CallTargets::functions_at(std::uint64_t address) const {

@@ -1,0 +1,15 @@
+// The invariant counter of the processor: the time stamp counter.
+#pragma once
+
+#include <x86intrin.h>
+
+#include <cstdint>
+
+namespace tare::processor {
+
+inline std::uint64_t read_counter() noexcept { return __rdtsc(); }
+
+// Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say so.
+inline constexpr bool counter_is_architectural = false;
+
+}  // namespace tare::processor

@@ -1,0 +1,187 @@
+// Exported MPI_X and PMPI_X for x86-64. r11 is free at a call; al (number of vector registers of a variadic
+// call) and all argument registers pass through.
+//
+// The symbols carry a version that is not the default one: the dynamic linker binds the program's references
+// to them all the same, while the C library's dlsym goes on finding the MPI library. Programs that look around with
+// dlsym to learn which MPI is loaded (mpi4py does) would else mistake this library for one. Those that call what
+// dlsym finds are given stubs by a dlsym of our own (dlsym.h).
+
+        .macro TARE_ENTRY name, number, slots, profiling
+        .globl  tare_stub_\name
+        .type   tare_stub_\name, @function
+        .p2align 4
+tare_stub_\name:
+.Ltare_stub_\name:
+        .cfi_startproc
+        endbr64
+        movq    tare_inside@gottpoff(%rip), %r11
+        cmpq    $0, %fs:(%r11)
+        jne     1f
+        jmpq    *\slots+8*\number(%rip)
+1:      movl    $(2*\number+\profiling), %r11d
+        jmp     tare_inner
+        .cfi_endproc
+        .size   tare_stub_\name, .-tare_stub_\name
+        .symver tare_stub_\name, \name@TARE_1, remove
+        .endm
+
+        .macro TARE_FIRST number, profiling
+tare_first_\number\()_\profiling:
+        endbr64
+        movl    $(2*\number+\profiling), %r11d
+        jmp     tare_first
+        .endm
+
+        .macro TARE_STUB name, number
+        TARE_ENTRY \name, \number, tare_slots, 0
+        TARE_ENTRY P\name, \number, tare_profiling_slots, 1
+        TARE_FIRST \number, 0
+        TARE_FIRST \number, 1
+        .endm
+
+        .text
+#include "stubs.inc"
+
+// Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in r11, and of the frame that
+// makes the call the address where it goes on, its stack pointer and its frame pointer.
+        .macro TARE_DECIDE label, function
+\label:
+        .cfi_startproc
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        pushq   %rcx
+        pushq   %r8
+        pushq   %r9
+        pushq   %rax
+        .cfi_adjust_cfa_offset 56
+        subq    $128, %rsp
+        .cfi_adjust_cfa_offset 128
+        movups  %xmm0, (%rsp)
+        movups  %xmm1, 16(%rsp)
+        movups  %xmm2, 32(%rsp)
+        movups  %xmm3, 48(%rsp)
+        movups  %xmm4, 64(%rsp)
+        movups  %xmm5, 80(%rsp)
+        movups  %xmm6, 96(%rsp)
+        movups  %xmm7, 112(%rsp)
+        movl    %r11d, %edi
+        movq    184(%rsp), %rsi
+        leaq    192(%rsp), %rdx
+        movq    %rbp, %rcx
+        call    \function
+        movq    %rax, %r11
+        movups  (%rsp), %xmm0
+        movups  16(%rsp), %xmm1
+        movups  32(%rsp), %xmm2
+        movups  48(%rsp), %xmm3
+        movups  64(%rsp), %xmm4
+        movups  80(%rsp), %xmm5
+        movups  96(%rsp), %xmm6
+        movups  112(%rsp), %xmm7
+        addq    $128, %rsp
+        .cfi_adjust_cfa_offset -128
+        popq    %rax
+        popq    %r9
+        popq    %r8
+        popq    %rcx
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        .cfi_adjust_cfa_offset -56
+        jmpq    *%r11
+        .cfi_endproc
+        .endm
+
+        TARE_DECIDE tare_first, tare_resolve  // the first call of a function
+        TARE_DECIDE tare_inner, tare_nested   // a call that is made while tare_inside is set
+
+        .globl  tare_asked_first
+        .hidden tare_asked_first
+        TARE_DECIDE tare_asked_first, tare_resolve_asked
+
+// dlsym: for a name that may be of a function of MPI, what tare_find says; for all others, and where that is null,
+// the C library's, which sees the program's arguments and the program's return address.
+        .globl  dlsym
+        .type   dlsym, @function
+        .p2align 4
+dlsym:
+        .cfi_startproc
+        endbr64
+        testq   %rsi, %rsi
+        je      1f
+        cmpb    $'M', (%rsi)
+        je      2f
+        cmpb    $'P', (%rsi)
+        je      2f
+1:      jmpq    *tare_dlsym_below(%rip)
+2:      pushq   %rdi
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 16
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    24(%rsp), %rdx
+        call    tare_find
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        popq    %rdi
+        .cfi_adjust_cfa_offset -16
+        testq   %rax, %rax
+        je      1b
+        ret
+        .cfi_endproc
+        .size   dlsym, .-dlsym
+
+// What tare_dlsym_below is at first.
+        .globl  tare_dlsym_first
+        .hidden tare_dlsym_first
+        .p2align 4
+tare_dlsym_first:
+        .cfi_startproc
+        pushq   %rdi
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 16
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        call    tare_find_dlsym
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        popq    %rdi
+        .cfi_adjust_cfa_offset -16
+        jmpq    *%rax
+        .cfi_endproc
+
+// Functions handed out by dlsym before it is known which MPI library will be called (dlsym.h), 16 bytes each: four times
+// the pairs of MPI_X and PMPI_X, by number, after a pair for the number 0.
+        .purgem TARE_STUB
+        .macro TARE_ASKED
+        .p2align 4
+        endbr64
+        movl    $asked, %r11d
+        jmpq    *tare_asked+8*asked(%rip)
+        .set    asked, asked+1
+        .endm
+        .macro TARE_STUB name, number
+        TARE_ASKED
+        TARE_ASKED
+        .endm
+
+        .globl  tare_asked_stubs
+        .hidden tare_asked_stubs
+        .p2align 4
+        .set    asked, 0
+tare_asked_stubs:
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+
+#include "mpi/interposition/stub_tables.inc"
+
+        .section .note.GNU-stack, "", @progbits

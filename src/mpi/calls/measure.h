@@ -1,0 +1,185 @@
+// The path of every measured call. A generated wrapper (wrappers.inc) names its function and the roles of its arguments
+// (mpi/roles/), and calls measure().
+#pragma once
+
+#include <type_traits>
+
+#include "mpi/calls/site.h"
+#include "mpi/calls/thread.h"
+#include "mpi/interposition/bypass.h"
+#include "mpi/interposition/inside.h"
+#include "recorder/clock.h"
+
+namespace tare::mpi {
+
+// A role of arguments. A role overrides the members that it needs.
+struct Role {
+  // What the bytes of the call mean: recorder::Traffic.
+  static constexpr unsigned traffic = recorder::no_traffic;
+  // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
+  // spells themselves, need what the role does.
+  static bool is_needed(const Thread&) noexcept { return true; }
+  // Before the call, outside its time: for what the call would destroy.
+  void before(Thread&, recorder::Call&) noexcept {}
+  // After the call, outside its time.
+  void after(Thread&, recorder::Call&, int) noexcept {}
+  // After the call has been added to profile and trace; `row` is its row.
+  void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
+  // Before a call that is only counted.
+  void counted(Thread&) noexcept {}
+  // After a call of a thread without a location, for which none of the above was called.
+  static void unmeasured(int) noexcept {}
+};
+
+// The beginning of a call. From now on other threads and processes see what this thread is in.
+template <class... Roles>
+[[gnu::always_inline]] inline void begin_call(Thread& thread, recorder::Call& call, Roles&... roles) noexcept {
+  (roles.before(thread, call), ...);
+  format::CurrentCall& current = thread.shared->current;
+  current.site = call.site;
+  current.peer = call.peer;
+  current.tag = call.tag;
+  current.communicator_number = call.communicator;
+  current.function.store(call.function, std::memory_order_release);
+}
+
+// The end of a call that was timed. Returns its row, which may be one of `rows`.
+template <bool timed = true, class Result, class... Roles>
+[[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
+                                                           recorder::KnownRows& rows, [[maybe_unused]] Result result,
+                                                           Roles&... roles) noexcept {
+  (roles.after(thread, call, result), ...);
+  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U), timed>(call, rows);
+  (roles.committed(thread, call, row, result), ...);
+  return row;
+}
+
+// A role that only describes a call. Nothing depends on it later.
+struct Describes : Role {
+  static bool is_needed(const Thread&) noexcept { return false; }
+};
+
+// Makes a call that is only counted. Calls that it leads to are not the program's.
+template <Function F, class Real>
+[[gnu::noinline]] auto count_only(Thread& thread, Real real) {
+  const bool is_checked = is_check_due(thread);
+  thread.count_only(static_cast<std::uint16_t>(F));
+  const Inside inside;
+  if (is_checked) [[unlikely]]
+    thread.check_budget();
+  return real();
+}
+
+// A call that never waits: only some are timed.
+struct TimedBySample : Describes {
+  static constexpr unsigned traffic = recorder::may_be_untimed;
+};
+
+// A call that may wait: if the budget of the run does not allow to time all of them, only some are timed.
+struct TimedUnlessThinned : Describes {
+  static constexpr unsigned traffic = recorder::may_be_thinned;
+};
+
+// Makes and ends a call that has begun and is not timed.
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
+                                                  Real real, Roles&... roles) {
+  format::CurrentCall& current = thread.shared->current;
+  --rows.untimed;
+  call.enter = call.leave = 0;
+  ++current.leave;  // so that enter < leave, the sign of an untimed call (format/current_call.h)
+  std::uint64_t ticks = 0;
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now();
+  const auto result = real();
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now() - ticks;
+  current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
+  end_call<false>(thread, call, rows, result, roles...);
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    thread.note_weight_of_untimed(ticks, recorder::now());
+  return result;
+}
+
+// The same, kept out of the code of timed calls.
+template <Function F, class Real, class... Roles>
+[[gnu::noinline]] auto finish_thinned(Thread& thread, recorder::Call& call, recorder::KnownRows& rows, Real real,
+                                      Roles&... roles) {
+  return finish_untimed<F>(thread, call, rows, real, roles...);
+}
+
+// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
+template <class A, Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
+  recorder::Location* location = recorder::here();
+  if (location == nullptr) [[unlikely]] {
+    const Inside inside;
+    const auto result = real();
+    if constexpr (std::is_same_v<decltype(result), const int>) (Roles::unmeasured(result), ...);
+    return result;
+  }
+  auto& thread = static_cast<Thread&>(*location);
+  if (thread.counts_only) [[unlikely]]
+    if (!(roles.is_needed(thread) || ... || false)) {
+      (roles.counted(thread), ...);
+      return count_only<F>(thread, real);
+    }
+  thread.begin_weighing();
+  const Inside inside;
+  recorder::Call call;
+  call.function = static_cast<std::uint16_t>(F);
+  const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  thread.expect_row(*site.rows);
+  call.site = site.number;
+  begin_call(thread, call, roles...);
+  constexpr unsigned traffic = (Roles::traffic | ... | 0U);
+  constexpr bool by_sample = (traffic & recorder::may_be_untimed) != 0;
+  constexpr bool may_be_thinned = (traffic & recorder::may_be_thinned) != 0;
+  if constexpr (by_sample) {
+    if (thread.need_not_be_timed(*site.rows)) [[likely]]
+      return finish_untimed<F>(thread, call, *site.rows, real, roles...);
+  } else if constexpr (may_be_thinned) {
+    if (thread.need_not_be_timed(*site.rows)) [[unlikely]]
+      return finish_thinned<F>(thread, call, *site.rows, real, roles...);
+  }
+  format::CurrentCall& current = thread.shared->current;
+  call.enter = current.enter = recorder::now();
+  const auto result = real();
+  call.leave = recorder::now();
+  current.leave = call.leave;
+  current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
+  [[maybe_unused]] const format::ProfileRow& row = end_call(thread, call, *site.rows, result, roles...);
+  if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
+  if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
+  thread.end_weighing(call.function, call.leave - call.enter);
+  return result;
+}
+
+// Counts a call of a look-up function, unless a binding made it for itself.
+[[gnu::always_inline]] inline void count_call(Function function, Caller kind, void* return_address) noexcept {
+  if (is_own_call_of_binding(kind, return_address)) [[unlikely]]
+    return;
+  recorder::Location* location = recorder::here();
+  if (location != nullptr && location->mode != recorder::Mode::paused)
+    ++location->shared->lookups[static_cast<unsigned>(function)];
+}
+
+// Counts and makes a call of a look-up function. `is_whole`: further calls that it leads to are part of it.
+template <Function F, Caller kind, bool is_whole, class Real>
+[[gnu::always_inline]] inline auto counted(void* return_address, Real real) {
+  count_call(F, kind, return_address);
+  if constexpr (is_whole) {
+    const Inside inside;
+    return real();
+  } else {
+    return real();
+  }
+}
+
+// The function below this library, with the type of the wrapper.
+template <class R, class... P>
+auto real(R (*)(P...), Function function) noexcept {
+  return below<R(P...)>(function);
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,207 @@
+#include "mpi/calls/site.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "mpi/calls/numbers.h"
+#include "recorder/definition_log.h"
+#include "recorder/system.h"
+#include "stack/call_path.h"
+#include "stack/modules.h"
+#include "stack/python_frame.h"
+
+namespace tare::mpi {
+
+constinit BindingSpan binding_span{};
+
+constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
+
+namespace {
+
+constinit Numbers<16384> sites;   // numbers of sites, by key of the path
+constinit Numbers<16384> frames;  // numbers of frames, by return address or position in Python code
+
+stack::Binding binding_at(std::uintptr_t address) noexcept {
+  const std::uint32_t number = stack::module_of(address);
+  return number == stack::unknown_module ? stack::Binding::none : stack::module(number).binding;
+}
+
+void define_native(std::uint32_t number, std::uint64_t address) noexcept {
+  format::FrameDefinition definition{};
+  definition.head.kind = format::DefinitionKind::frame;
+  definition.frame = number;
+  const std::uint32_t owner = stack::module_of(address);
+  definition.module = owner == stack::unknown_module ? format::no_module : owner;
+  definition.address = owner == stack::unknown_module ? address : address - stack::module(owner).bias;
+  if (owner != stack::unknown_module) stack::define_module(owner);
+  recorder::define(&definition, sizeof definition);
+}
+
+void define_python(std::uint32_t number, const stack::PythonFrame& frame) noexcept {
+  const stack::PythonSource source = stack::source_of(frame);
+  format::PythonFrameDefinition definition{};
+  definition.head.kind = format::DefinitionKind::python_frame;
+  definition.head.flags = stack::in_program(frame) ? format::of_program : 0;
+  definition.frame = number;
+  definition.line = source.line;
+  definition.file_bytes = static_cast<std::uint32_t>(source.file_bytes);
+  definition.function_bytes = static_cast<std::uint32_t>(source.function_bytes);
+  recorder::define(&definition, sizeof definition, {source.file, source.file_bytes},
+                   {source.function, source.function_bytes});
+}
+
+// The number of a path. Defines a new path and its new frames. `define_frame(number, i)` defines frame i of the path.
+template <class DefineFrame>
+std::uint32_t number_of(const stack::CallPath& path, DefineFrame define_frame) noexcept {
+  bool is_new = false;
+  const std::uint32_t number = sites.number_of(path.key(), is_new);
+  if (!is_new) return number;
+  std::uint32_t numbers[format::max_frames];
+  for (unsigned i = 0; i < path.count; ++i) {
+    numbers[i] = frames.number_of(path.frames[i], is_new);
+    if (is_new) define_frame(numbers[i], i);
+  }
+  format::SiteDefinition definition{};
+  definition.head.kind = format::DefinitionKind::site;
+  definition.site = number;
+  definition.head.flags = path.flags;
+  definition.frames = path.count;
+  recorder::define(&definition, sizeof definition,
+                   {reinterpret_cast<const char*>(numbers), path.count * sizeof numbers[0]});
+  return number;
+}
+
+// The site of a path that the thread had not remembered. `path`: where it is remembered now; nullptr if it is not.
+Site site_at(Thread& thread, std::uint32_t number, stack::PathMemo::Path* path) noexcept {
+  if (path == nullptr) return {number, &thread.any_rows};
+  thread.paths.follow(*path);
+  return {number, &path->rows};
+}
+
+// The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
+// the frames cannot be read.
+Site find_python_site(Thread& thread) noexcept {
+  stack::PythonFrame stack[stack::most_python_frames];
+  const unsigned depth = stack::python_stack(stack);
+  if (depth == 0) return {0, nullptr};
+  stack::CallPath all{};
+  for (unsigned i = 0; i < depth; ++i) all.add(stack[i].position);
+  stack::PathMemo::Builder read;
+  read.caller = {all.key(), 1, 0};  // 1 is a stack pointer that no native call has
+  read.base_mask = 0;
+  read.count = 0;
+  read.overflow = false;
+  if (stack::PathMemo::Path* known = thread.paths.find(read.caller)) return {known->number, &known->rows};
+  unsigned chosen[format::max_frames];
+  const stack::CallPath path = stack::choose_python_frames(stack, depth, chosen);
+  const std::uint32_t number =
+      number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, stack[chosen[i]]); });
+  return site_at(thread, number, thread.paths.add(read, number));
+}
+
+Site find_native_site(Thread& thread, const stack::Frame& caller, bool in_binding) noexcept {
+  stack::CallPath path;
+  stack::PathMemo::Builder read;
+  stack::walk(caller, thread.stack, stack::stack_frames, path, read);
+  const std::uint32_t number =
+      number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
+  read.caller.stack &= stack_matters;
+  const bool is_known_again = stack_matters != 0 || !in_binding;
+  return site_at(thread, number, is_known_again ? thread.paths.add(read, number) : nullptr);
+}
+
+// Finds the site of a path that this thread does not remember.
+[[gnu::cold, gnu::noinline]] Site find_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                            std::uintptr_t base) noexcept {
+  const recorder::ErrnoGuard guard;
+  const stack::Frame caller{return_address, stack, base};
+  const stack::Binding binding = caller.return_address - binding_span.low < binding_span.bytes
+                                     ? binding_at(caller.return_address)
+                                     : stack::Binding::none;
+  if (binding == stack::Binding::python) {
+    const Site site = find_python_site(thread);
+    if (site.number != 0) return site;
+  }
+  return find_native_site(thread, caller, binding != stack::Binding::none);
+}
+
+// Finds the site of a path that is not expected.
+[[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                     std::uintptr_t base) noexcept {
+  stack::PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
+  if (known == nullptr) [[unlikely]]
+    return find_site(thread, return_address, stack, base);
+  thread.paths.follow(*known);
+  if (stack_matters == 0) thread.addresses.add(return_address, known->number);
+  return {known->number, &known->rows};
+}
+
+// Finds the site of a path that is not the one expected first.
+[[gnu::noinline]] Site also_expected_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                          std::uintptr_t base) noexcept {
+  stack::PathMemo::Path* known = thread.paths.find_also_expected({return_address, stack & stack_matters, base});
+  if (known == nullptr) return look_for_site(thread, return_address, stack, base);
+  return {known->number, &known->rows};
+}
+
+}  // namespace
+
+// In three steps that call one another at their ends, so that the usual ones save no registers.
+Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
+  if (stack_matters == 0)
+    if (stack::AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
+      return {known->number, &known->rows};
+  stack::PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
+  if (known == nullptr) [[unlikely]]
+    return also_expected_site(thread, return_address, stack, base);
+  return {known->number, &known->rows};
+}
+
+bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept {
+  const stack::Binding binding = binding_at(address);
+  return binding == stack::Binding::cxx || (binding == stack::Binding::fortran && kind == Caller::converts);
+}
+
+void notice_modules() noexcept {
+  stack::read_modules();
+  std::uintptr_t low = UINTPTR_MAX;
+  std::uintptr_t high = 0;
+  for (std::uint32_t i = 0; i < stack::module_count(); ++i) {
+    const stack::Module& m = stack::module(i);
+    if (m.binding == stack::Binding::none) continue;
+    if (m.low < low) low = m.low;
+    if (m.high > high) high = m.high;
+  }
+  if (high == 0) return;
+  // A reader between the stores sees an empty span, and never the low end of one span with the length of another.
+  binding_span.bytes = 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  binding_span.low = low;
+  binding_span.bytes = high - low;
+}
+
+void forget_paths(Thread& thread) noexcept {
+  thread.paths.clear();
+  thread.addresses.clear();
+  thread.polls.clear(thread.weighing.clock_ticks());
+}
+
+void choose_paths() noexcept {
+  stack::choose_stack_frames();
+  stack_matters = stack::stack_frames > 1 ? ~std::uintptr_t{0} : 0;
+}
+
+void begin_paths(recorder::Location& location) noexcept {
+  auto& thread = static_cast<Thread&>(location);
+  forget_paths(thread);
+  thread.stack = stack::stack_of_thread();
+}
+
+void forget_sites() noexcept {
+  sites.clear();
+  frames.clear();
+  stack::release_recipes();
+  stack::forget_modules();
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,65 @@
+// Call sites: where in the program an MPI function was called from.
+//
+// A call site is a call path (call_path.h), numbered in order of first call and defined in the definition log before
+// that call is made. Where mpi4py has made the call, the path is in Python code (python_frame.h).
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/calls/thread.h"
+#include "stack/unwind.h"
+
+namespace tare::mpi {
+
+struct Site {
+  std::uint32_t number;       // 0 if there is no more room for sites
+  recorder::KnownRows* rows;  // the profile rows of its calls; valid as long as the thread remembers the path
+};
+
+// The call site of a call from the frame with these registers. They are words, so that they are passed in registers.
+[[gnu::hot]] Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                          std::uintptr_t base) noexcept;
+
+// A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
+// pointer does not matter.
+[[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;
+
+// The form of a caller that is the key of remembered paths.
+inline stack::Frame masked(const stack::Frame& caller) noexcept {
+  return {caller.return_address, caller.stack & stack_matters, caller.base};
+}
+
+// Clears the remembered paths of a thread. The numbers of sites stay valid.
+void forget_paths(Thread& thread) noexcept;
+
+// The range of addresses that contains all loaded language bindings; empty in most programs.
+struct BindingSpan {
+  std::uintptr_t low;
+  std::uintptr_t bytes;
+};
+[[gnu::visibility("hidden")]] extern BindingSpan binding_span;
+
+// The purpose of a look-up function: `asks` for information, or `converts` a handle, as bindings do for every call that
+// they pass on.
+enum class Caller : std::uint8_t { asks, converts };
+[[gnu::cold]] bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept;
+
+// Whether a look-up was made by a binding for itself, not for the program.
+[[gnu::always_inline]] inline bool is_own_call_of_binding(Caller kind, void* return_address) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(return_address);
+  return address - binding_span.low < binding_span.bytes && binding_calls_itself(kind, address);
+}
+
+// Searches the loaded modules for language bindings. Idempotent.
+void notice_modules() noexcept;
+
+// Applies `tare run --stack`. Must be called before the first MPI call.
+void choose_paths() noexcept;
+
+// A thread begins (recorder::Options::started).
+void begin_paths(recorder::Location& location) noexcept;
+
+// Removes all sites and frames. For a forked child, which has to define them again.
+void forget_sites() noexcept;
+
+}  // namespace tare::mpi

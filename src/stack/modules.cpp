@@ -1,0 +1,181 @@
+#include "stack/modules.h"
+
+#include <link.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstring>
+
+#include "format/definition.h"
+#include "recorder/definition_log.h"
+#include "recorder/permanent_memory.h"
+#include "recorder/system.h"
+
+namespace tare::stack {
+namespace {
+
+struct Description {
+  std::uint8_t build_id[20];
+  std::uint32_t build_id_bytes;
+  const char* path;  // "" if it is not known
+};
+
+constinit Module modules[max_modules] = {};
+constinit Description descriptions[max_modules] = {};
+constinit std::atomic<std::uint32_t> count{0};
+constinit recorder::SpinLock modules_lock;
+// Of the paths; the lock of the loader protects it.
+constinit recorder::PermanentMemory<max_modules * std::size_t{PATH_MAX}> path_memory;
+constinit char path[2 * PATH_MAX] = "";  // of the object that is being added; too large for the stacks of some threads
+
+bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
+
+// Recognised by file name: the Fortran libraries of Open MPI, of MPICH and its descendants; mpi4py's extension.
+Binding binding_of(const char* path) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  const char* name = slash == nullptr ? path : slash + 1;
+  for (const char* start :
+       {"libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpichf", "libmpifort", "libfmpich", "libmpi_abi_fort"})
+    if (begins(name, start)) return Binding::fortran;
+  for (const char* start : {"libmpi_cxx", "libmpichcxx", "libmpicxx"})  // MPI-2's C++ bindings
+    if (begins(name, start)) return Binding::cxx;
+  if (begins(name, "MPI.") && std::strstr(path, "/mpi4py/") != nullptr) return Binding::python;
+  return Binding::none;
+}
+
+// Recognised by file name, except for the program itself, which comes first in the loader's list. If the program is an
+// interpreter, it counts as one.
+ModuleKind kind_of(const char* path, bool is_first) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  const char* name = slash == nullptr ? path : slash + 1;
+  if (begins(name, "libpython")) return ModuleKind::interpreter;
+  if (is_first) return begins(name, "python") ? ModuleKind::interpreter : ModuleKind::program;
+  for (const char* start : {"libc.so", "libc-2", "libpthread"})
+    if (begins(name, start)) return ModuleKind::system;
+  return ModuleKind::elsewhere;
+}
+
+void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Description& out) noexcept {
+  const char* note = reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr);
+  const char* end = note + segment.p_memsz;
+  while (end - note >= static_cast<long>(sizeof(ElfW(Nhdr)))) {
+    ElfW(Nhdr) head;
+    std::memcpy(&head, note, sizeof head);
+    const char* name = note + sizeof head;
+    const char* data = name + (head.n_namesz + 3) / 4 * 4;
+    note = data + (head.n_descsz + 3) / 4 * 4;
+    if (note > end) return;
+    if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+      out.build_id_bytes = head.n_descsz < sizeof out.build_id ? head.n_descsz : sizeof out.build_id;
+      std::memcpy(out.build_id, data, out.build_id_bytes);
+      return;
+    }
+  }
+}
+
+// Sets `path` to that of an object, cut if it is longer than the system allows. An object may have been found relative
+// to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"). The program may change that directory, so
+// the full path is stored. (The kernel's object, linux-vdso.so.1, has no file.)
+void find_path(const char* name) noexcept {
+  if (name[0] == '\0') {  // the program has no name here
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    return;
+  }
+  const bool is_relative = name[0] != '/' && std::strchr(name, '/') != nullptr;
+  std::size_t length = 0;
+  if (is_relative && syscall(SYS_getcwd, path, PATH_MAX) > 0 && path[0] == '/') {
+    length = std::strlen(path);
+    path[length++] = '/';
+  }
+  std::strncpy(path + length, name, sizeof path - 1 - length);
+}
+
+// A copy of `path` that is kept.
+const char* kept_path() noexcept {
+  const std::size_t bytes = std::strlen(path) + 1;
+  char* copy = path_memory.allocate(bytes);
+  return copy == nullptr ? "" : static_cast<const char*>(std::memcpy(copy, path, bytes));
+}
+
+bool known(std::uintptr_t low) noexcept {
+  const std::uint32_t n = count.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (modules[i].low == low) return true;
+  return false;
+}
+
+int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
+  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, ModuleKind::elsewhere, false};
+  Description description{};
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && low < m.low) m.low = low;
+    if (segment.p_type == PT_LOAD && low + segment.p_memsz > m.high) m.high = low + segment.p_memsz;
+    if (segment.p_type == PT_NOTE) read_build_id(*object, segment, description);
+  }
+  const std::uint32_t n = count.load(std::memory_order_relaxed);
+  if (m.high == 0 || n == max_modules || known(m.low)) return 0;
+  find_path(object->dlpi_name);
+  description.path = kept_path();
+  m.binding = binding_of(path);
+  m.kind = kind_of(path, n == 0);
+  modules[n] = m;
+  descriptions[n] = description;
+  count.store(n + 1, std::memory_order_release);
+  return 0;
+}
+
+std::uint32_t find(std::uintptr_t address) noexcept {
+  // Newest first, because an object may lie where another was unloaded.
+  for (std::uint32_t i = count.load(std::memory_order_acquire); i-- > 0;)
+    if (address >= modules[i].low && address < modules[i].high) return i;
+  return unknown_module;
+}
+
+}  // namespace
+
+void read_modules() noexcept {
+  // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.
+  dl_iterate_phdr(add_object, nullptr);
+}
+
+std::uint32_t module_of(std::uintptr_t address) noexcept {
+  const std::uint32_t number = find(address);
+  if (number != unknown_module) return number;
+  read_modules();
+  return find(address);
+}
+
+const Module& module(std::uint32_t number) noexcept { return modules[number]; }
+
+std::uint32_t module_count() noexcept { return count.load(std::memory_order_acquire); }
+
+void define_module(std::uint32_t number) noexcept {
+  modules_lock.lock();
+  const bool first = !modules[number].defined;
+  modules[number].defined = true;
+  modules_lock.unlock();
+  if (!first) return;
+  const Description& description = descriptions[number];
+  format::ModuleDefinition definition{};
+  const std::size_t length = std::strlen(description.path);
+  definition.head.kind = format::DefinitionKind::module;
+  definition.head.flags = modules[number].kind == ModuleKind::program ? format::of_program : 0;
+  definition.module = number;
+  definition.path_bytes = static_cast<std::uint32_t>(length);
+  definition.bias = modules[number].bias;
+  definition.build_id_bytes = description.build_id_bytes;
+  std::memcpy(definition.build_id, description.build_id, sizeof definition.build_id);
+  recorder::define(&definition, sizeof definition, {description.path, length});
+}
+
+void forget_modules() noexcept {
+  modules_lock.reset();
+  for (Module& m : modules) m.defined = false;
+}
+
+}  // namespace tare::stack

@@ -1,0 +1,40 @@
+// The objects loaded into this process, and which of them are language bindings of MPI.
+#pragma once
+
+#include <cstdint>
+
+namespace tare::stack {
+
+enum class Binding : std::uint8_t { none, fortran, cxx, python };
+
+// The other objects whose frames end a path or are skipped (Recipe::Place).
+enum class ModuleKind : std::uint8_t { elsewhere, program, system, interpreter };
+
+struct Module {
+  std::uintptr_t low;  // of its loaded segments
+  std::uintptr_t high;
+  std::uintptr_t bias;
+  Binding binding;
+  ModuleKind kind;
+  bool defined;  // in the definition log
+};
+
+inline constexpr unsigned max_modules = 1024;
+inline constexpr std::uint32_t unknown_module = UINT32_MAX;
+
+// The number of the module that contains an address. Reads the loader's list if no known module does. unknown_module
+// for addresses in no file (code made at run time). Calls the loader: hold no lock.
+std::uint32_t module_of(std::uintptr_t address) noexcept;
+
+// Reads the loader's list. Calls the loader: hold no lock.
+void read_modules() noexcept;
+
+const Module& module(std::uint32_t number) noexcept;
+std::uint32_t module_count() noexcept;
+
+// Writes the definition of the module, once.
+void define_module(std::uint32_t number) noexcept;
+
+void forget_modules() noexcept;
+
+}  // namespace tare::stack

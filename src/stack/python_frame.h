@@ -1,0 +1,43 @@
+// Where the running thread is in Python code, read without the GIL.
+//
+// mpi4py releases the GIL around MPI calls, so functions of the interpreter cannot be called. But the executing frames
+// and their code objects belong to this thread until the call returns, so they are read in place. Their layout is
+// private to a version of CPython. It is known here for 3.11. Under any other version, or without an interpreter, calls
+// keep the native call site.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stack/call_path.h"
+
+namespace tare::stack {
+
+struct PythonFrame {
+  const void* frame;
+  std::uint64_t position;  // address of the instruction in the code object, with the top bit set, which no code has
+};
+
+// The innermost frames of this thread, innermost first. Returns their number; 0 if they cannot be read.
+inline constexpr unsigned most_python_frames = format::max_frames;
+unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept;
+
+// The path of a call made in stack[0], by the rules of walk(). `chosen[i]` is the index in `stack` of frame i of the
+// path.
+CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
+                              unsigned (&chosen)[format::max_frames]) noexcept;
+
+// Whether a frame's code is the user's own, judged by its file: neither standard library nor installed package.
+bool in_program(const PythonFrame& frame) noexcept;
+
+// The source of a frame of this thread.
+struct PythonSource {
+  const char* file;  // UTF-8, not zero-terminated; valid until the call returns
+  std::size_t file_bytes;
+  const char* function;
+  std::size_t function_bytes;
+  std::uint32_t line;
+};
+PythonSource source_of(const PythonFrame& frame) noexcept;
+
+}  // namespace tare::stack
