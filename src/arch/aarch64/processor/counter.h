@@ -11,7 +11,8 @@ inline std::uint64_t read_counter() noexcept {
   return ticks;
 }
 
-// Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say so.
+// Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say
+// so.
 inline constexpr bool counter_is_architectural = true;
 
 }  // namespace tare::processor

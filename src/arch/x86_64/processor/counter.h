@@ -9,7 +9,8 @@ namespace tare::processor {
 
 inline std::uint64_t read_counter() noexcept { return __rdtsc(); }
 
-// Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say so.
+// Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say
+// so.
 inline constexpr bool counter_is_architectural = false;
 
 }  // namespace tare::processor
