@@ -10,7 +10,8 @@ if(NOT SKBUILD)
   install(CODE "set(source \"${PROJECT_SOURCE_DIR}/python/tare\")" COMPONENT python)
   install(CODE [[
     file(GLOB_RECURSE installed RELATIVE "${CMAKE_INSTALL_PREFIX}/tare"
-      "${CMAKE_INSTALL_PREFIX}/tare/*.py" "${CMAKE_INSTALL_PREFIX}/tare/*.pyi")
+      "${CMAKE_INSTALL_PREFIX}/tare/*.py" "${CMAKE_INSTALL_PREFIX}/tare/*.pyi"
+      "${CMAKE_INSTALL_PREFIX}/tare/*/entry_points.txt")
     foreach(file IN LISTS installed)
       if(NOT EXISTS "${source}/${file}")
         file(REMOVE "${CMAKE_INSTALL_PREFIX}/tare/${file}")

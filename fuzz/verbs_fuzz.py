@@ -22,6 +22,7 @@ with atheris.instrument_imports(include=["tare"], enable_loader_override=False):
     from tare import _native, serving
     from tare.commands import top
     from tare.errors import TareError
+    from tare.lab.study import description, plan
     from tare.monitor import endpoint, heat_text, history
     from tare.monitor.endpoint import Metrics, Snapshot
     from tare.monitor.live import Live
@@ -32,7 +33,6 @@ with atheris.instrument_imports(include=["tare"], enable_loader_override=False):
     from tare.runs import metadata, rounds
     from tare.runs.rounds import Round, RoundFile
     from tare.runs.run import open_run
-    from tare.study import description, plan
 
 NOWHERE = Path("nowhere")
 HEADER_BYTES = 64

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from report import Row, Table
 from tare.analysis.intervals import Interval, median_interval
-from tare.monitor import characterise, live_tree
-from tare.monitor.live_tree import LiveTree, Topology
+from tare.lab.sweetspot import characterise, live_tree
+from tare.lab.sweetspot.live_tree import LiveTree, Topology
 
 EVENTS = (64, 1024)
 # Name, tree, limits of the BOI in ms for each size.

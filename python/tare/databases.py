@@ -84,12 +84,11 @@ def opened(
 
 def module() -> Any:
     """DuckDB's."""
-    try:
-        import duckdb
-    except ImportError as error:
-        from tare.packages import how_to_install
+    from tare import packages
 
-        raise CommandError(f"SQL needs duckdb: {how_to_install(['duckdb'])}") from error
+    packages.require("SQL", ["duckdb"])
+    import duckdb
+
     return duckdb
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
+NOTHING_MEASURED = "no process of this run called MPI"
 
 
 class TareError(Exception):

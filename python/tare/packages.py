@@ -1,4 +1,4 @@
-"""The packages that `tare study` and `tare sql` need, and the other verbs do without."""
+"""Packages that some verbs and options need, and tare is installed without."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from importlib.util import find_spec
 from tare import programs
 from tare.errors import CommandError
 
-NEEDED = ("duckdb", "pandas", "statsmodels", "matplotlib")
 
-
-def require() -> None:
-    """Says in one line what is missing, before anything has been run."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+def require(what: str, names: Sequence[str], hint: str = "") -> None:
+    """CommandError with one line of how to install what `what` needs, if any of the packages is missing."""
+    missing = [name for name in names if find_spec(name) is None]
     if missing:
-        raise CommandError(f"tare study needs {', '.join(missing)}: {how_to_install(missing)}")
+        raise CommandError(f"{what} needs {', '.join(missing)}: {how_to_install(missing)}{hint}")
 
 
 def how_to_install(names: Sequence[str]) -> str:

@@ -49,15 +49,17 @@ def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     return verb(**values) or 0
 
 
-def overview(about: str, verbs: dict[str, Verb | str], prog: str, more: Sequence[str] = ()) -> list[str]:
-    """The lines of help of a command that has verbs; of each the first sentence of what it says of itself."""
+def first_line(verb: Verb) -> str:
+    """The first line of its docstring."""
+    return (inspect.getdoc(verb) or "").partition("\n")[0]
+
+
+def overview(about: str, verbs: dict[str, str], prog: str, more: Sequence[str] = ()) -> list[str]:
+    """The lines of help of a command that has verbs, each with a line about it."""
     width = max(map(len, verbs)) + 2
     lines = [f"Usage: {prog} [OPTIONS] COMMAND [ARGS]", "", *textwrap.indent(about, "  ").splitlines()]
     lines += ["", "Options:", *more, "  -h, --help  Show this message and exit.", "", "Commands:"]
-    for name, verb in verbs.items():
-        said = verb if isinstance(verb, str) else inspect.getdoc(verb) or ""
-        lines.append(f"  {name:<{width}}{said.splitlines()[0]}")
-    return lines
+    return [*lines, *(f"  {name:<{width}}{said}" for name, said in verbs.items())]
 
 
 def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:

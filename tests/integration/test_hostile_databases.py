@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from environments import ROOT
 from tare.errors import CommandError
-from tare.study.store import FILE, Store
+from tare.lab.study.store import FILE, Store
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 SECRET = "root:x:0:0: precious"

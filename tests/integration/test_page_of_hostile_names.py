@@ -14,11 +14,11 @@ from browser import Opened
 from hostile_names import make_names_hostile
 from some_run import metadata
 from tare import cli
+from tare.lab.study import description
+from tare.lab.study.store import Store
 from tare.page import document
 from tare.runs.metadata import Options, encode
 from tare.runs.retiming import Times
-from tare.study import description
-from tare.study.store import Store
 
 # Leads elsewhere, if it becomes markup: no policy of a page forbids that.
 LEADS_AWAY = "<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/away'>"

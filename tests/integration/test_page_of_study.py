@@ -13,7 +13,7 @@ import pytest
 from browser import Opened
 from tare import cli
 from tare.errors import CommandError
-from tare.study.store import Store
+from tare.lab.study.store import Store
 
 EVIL = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>'&"
 DESCRIPTION = f"""

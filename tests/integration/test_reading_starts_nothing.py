@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from environments import PYTHON, ROOT
-from tare.study.store import Store
+from tare.lab.study.store import Store
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 STUDY = """

@@ -183,7 +183,7 @@ def test_python_runs(snippet: Snippet, scratch: Scratch) -> None:
 
 @of("toml")
 def test_descriptions_of_studies_are_read(snippet: Snippet, scratch: Scratch) -> None:
-    from tare.study import description
+    from tare.lab.study import description
 
     path = scratch.directory / "study.toml"
     path.write_text(with_those_before(snippet))
@@ -194,7 +194,7 @@ def test_descriptions_of_studies_are_read(snippet: Snippet, scratch: Scratch) ->
 
 @of("sql")
 def test_queries_of_results_are_understood(snippet: Snippet, tmp_path: Path) -> None:
-    from tare.study.store import Store
+    from tare.lab.study.store import Store
 
     with Store(tmp_path, create=True) as store:
         for query in filter(str.strip, snippet.text.split(";")):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tare.monitor import calibrate, simulate
+from tare.lab.sweetspot import calibrate, simulate
 
 
 def sweetspot(cache: Path, *options: str) -> subprocess.CompletedProcess[str]:

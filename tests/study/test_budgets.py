@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from made_up_runs import outcome
-from tare.study import description, plan
-from tare.study.assembly import report
-from tare.study.sections import Section, Table
-from tare.study.store import Store
-from tare.study.weight import Weight
+from tare.lab.study import description, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.sections import Section, Table
+from tare.lab.study.store import Store
+from tare.lab.study.weight import Weight
 
 STUDY = """
 [workload.app]

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from made_up_runs import outcome
 from tare.analysis.intervals import median_interval
-from tare.study import description, plan
-from tare.study.assembly import report
-from tare.study.counts import Counts, RankCounts
-from tare.study.parts.claim import CONSTANT, GROWS, UNKNOWN, verdict
-from tare.study.sections import Figure, Table
-from tare.study.store import Store
+from tare.lab.study import description, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.counts import Counts, RankCounts
+from tare.lab.study.parts.claim import CONSTANT, GROWS, UNKNOWN, verdict
+from tare.lab.study.sections import Figure, Table
+from tare.lab.study.store import Store
 
 STUDY = """
 [workload.few]

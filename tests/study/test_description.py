@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from environments import ROOT
 from tare.errors import UsageError
-from tare.study import counts, description, placeholders, plan, runner, toolbox
-from tare.study.description import Description
+from tare.lab.study import counts, description, placeholders, plan, runner, toolbox
+from tare.lab.study.description import Description
 
 BASE = """
 [study]
@@ -129,7 +129,7 @@ def test_the_order_is_random_within_blocks_and_the_same_every_time(tmp_path: Pat
 
 
 def test_the_example_is_a_study(tmp_path: Path) -> None:
-    from tare import study
+    from tare.lab import study
 
     described = read(tmp_path, (Path(study.__path__[0]) / "template.toml").read_text())
     assert set(described.tools) == {"none", "forward", "tare", "tare-trace"}

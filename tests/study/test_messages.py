@@ -11,13 +11,13 @@ from typing import Any
 import duckdb
 import pytest
 from made_up_runs import outcome
-from tare.study import description, plan
-from tare.study.assembly import report
-from tare.study.counts import Counts
-from tare.study.sampled import Chosen, Latency
-from tare.study.sections import Figure, Section, Table
-from tare.study.store import FILE, Store
-from tare.study.strategies import Rank, expected
+from tare.lab.study import description, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.counts import Counts
+from tare.lab.study.sampled import Chosen, Latency
+from tare.lab.study.sections import Figure, Section, Table
+from tare.lab.study.store import FILE, Store
+from tare.lab.study.strategies import Rank, expected
 
 STUDY = """
 [workload.ping-pong]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from tare.analysis.intervals import median_interval
-from tare.study import model, statistics
-from tare.study.model import Demand, FileSystem
+from tare.lab.study import model, statistics
+from tare.lab.study.model import Demand, FileSystem
 
 RANDOM = np.random.default_rng(7)
 

@@ -11,13 +11,13 @@ import duckdb
 import pandas as pd
 import pytest
 from made_up_runs import outcome
+from tare.lab.study import description, phased, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.counts import Counts, RankCounts
+from tare.lab.study.phased import InPhase
+from tare.lab.study.sections import Section, Table
+from tare.lab.study.store import FILE, Store
 from tare.runs.run import Run
-from tare.study import description, phased, plan
-from tare.study.assembly import report
-from tare.study.counts import Counts, RankCounts
-from tare.study.phased import InPhase
-from tare.study.sections import Section, Table
-from tare.study.store import FILE, Store
 
 TITLE = "Events, flushes and bytes by phase"
 STUDY = """

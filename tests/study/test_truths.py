@@ -11,11 +11,11 @@ import pytest
 from environments import ROOT
 from made_up_runs import outcome
 from tare.errors import UsageError
-from tare.study import description, plan
-from tare.study.assembly import report
-from tare.study.plan import Cell
-from tare.study.sections import Section, Table
-from tare.study.store import Store
+from tare.lab.study import description, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.plan import Cell
+from tare.lab.study.sections import Section, Table
+from tare.lab.study.store import Store
 
 STUDY = ROOT / "studies" / "known-truth.toml"
 BLOCKS, BARE_S = 10, 0.01

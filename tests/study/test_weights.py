@@ -9,11 +9,11 @@ from typing import Any
 import duckdb
 import pytest
 from made_up_runs import outcome
-from tare.study import description, plan
-from tare.study.assembly import report
-from tare.study.sections import Table
-from tare.study.store import FILE, Store
-from tare.study.weight import Weight
+from tare.lab.study import description, plan
+from tare.lab.study.assembly import report
+from tare.lab.study.sections import Table
+from tare.lab.study.store import FILE, Store
+from tare.lab.study.weight import Weight
 
 STUDY = """
 [workload.app]

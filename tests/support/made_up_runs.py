@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tare.study.counts import Counts
-from tare.study.runner import Outcome
-from tare.study.weight import Weight
+from tare.lab.study.counts import Counts
+from tare.lab.study.runner import Outcome
+from tare.lab.study.weight import Weight
 
 
 def outcome(net_ns: int, weight: Weight | None) -> Outcome:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tare.lab.sweetspot import cache
+from tare.lab.sweetspot.characterise import Probe
+from tare.lab.sweetspot.live_tree import Topology
 from tare.measuring import monitoring, sweet_spots
 from tare.measuring.fan_out import Choice, Job, choose
 from tare.measuring.sweet_spots import FOUND, Spot
-from tare.monitor import cache
-from tare.monitor.characterise import Probe
-from tare.monitor.live_tree import Topology
 
 SPEC = monitoring.parse("1s")
 

@@ -161,7 +161,7 @@ def test_nothing_is_printed_past_the_one_way_out() -> None:
 
 def test_tables_of_a_study_hold_no_formula(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    from tare.study.store import Store
+    from tare.lab.study.store import Store
 
     with Store(tmp_path / "results", create=True) as store:
         store.describe({"=1+1": "-2+3", "plain": "-", "description": "a\n=b\x1b[2J", "\t=1": "\uff1d1"})
@@ -208,7 +208,7 @@ def test_all_csv_has_one_writer() -> None:
 
 def test_labels_of_figures_are_no_formulas() -> None:
     pytest.importorskip("matplotlib")
-    from tare.study import figures
+    from tare.lab.study import figures
 
     axes = figures._bars(1)
     figures._label_rows(axes, [f"$\\frac{{ {EVIL}"])

@@ -12,6 +12,7 @@ import pytest
 from environments import ROOT
 from tare import packages
 from tare.errors import CommandError
+from tare.lab.study import store
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # In indices of packages, `tare` is somebody else's.
@@ -26,7 +27,7 @@ def test_the_distribution_has_a_name_of_its_own_and_the_command_keeps_its() -> N
 def test_what_a_study_needs_is_said_once() -> None:
     said = [re.split(r"\W", each)[0] for each in PROJECT["optional-dependencies"]["study"]]
     required = (ROOT / "tools" / "requirements" / "study.txt").read_text().splitlines()
-    assert tuple(said) == packages.NEEDED == tuple(re.split(r"\W", line)[0] for line in required)
+    assert tuple(said) == store.NEEDED == tuple(re.split(r"\W", line)[0] for line in required)
 
 
 def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
@@ -43,7 +44,7 @@ def test_what_is_missing_comes_with_the_command_that_brings_it(monkeypatch: pyte
     missing = {"pandas", "duckdb"}
     monkeypatch.setattr(packages, "find_spec", lambda name: None if name in missing else Path(name))
     with pytest.raises(CommandError) as error:
-        packages.require()
+        packages.require("tare study", store.NEEDED)
     assert str(error.value) == (
         f"tare study needs duckdb, pandas: {sys.executable} -P -m pip install duckdb pandas"
     )

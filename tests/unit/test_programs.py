@@ -13,8 +13,8 @@ import pytest
 from environments import ROOT
 from tare import programs
 from tare.doctor import installations
+from tare.lab.study import toolbox
 from tare.measuring.source_sites import objects_of
-from tare.study import toolbox
 
 PACKAGE = ROOT / "python" / "tare"
 FILES = sorted(PACKAGE.rglob("*.py"))

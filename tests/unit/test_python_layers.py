@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from environments import ROOT
+from tare import registry
 
 PACKAGE = ROOT / "python" / "tare"
 
@@ -22,8 +23,9 @@ FOLDERS = [
     "queries",
     "page",
     "viewers",
-    "study",
+    "exporters",
     "commands",
+    "lab",
 ]
 # What starts the others.
 ABOVE_ALL = {"__init__", "__main__", "cli"}
@@ -61,6 +63,32 @@ def test_a_module_imports_only_what_lies_below(file: Path) -> None:
     if place(name) == len(FOLDERS):
         return
     assert not {module for module in imports(file) if place(module) > place(name)}
+
+
+def test_nothing_but_the_laboratory_knows_the_laboratory() -> None:
+    """It registers what it adds: without its folder, tare is complete but for that."""
+    files = [file for file in PACKAGE.rglob("*.py") if not file.is_relative_to(PACKAGE / "lab")]
+    assert not [file for file in files if "tare.lab" in file.read_text() or "tare/lab" in file.read_text()]
+
+
+def test_studies_and_sweet_spots_do_not_know_one_another() -> None:
+    for one, other in (("study", "sweetspot"), ("sweetspot", "study")):
+        files = (PACKAGE / "lab" / one).rglob("*.py")
+        assert not [file for file in files if any(name.startswith(f"lab.{other}") for name in imports(file))]
+
+
+def test_verbs_exporters_and_findings_are_registered_and_named_nowhere_else() -> None:
+    """The modules that use a group import none of what is registered in it."""
+    for group, user in (
+        (registry.VERBS, "cli"),
+        (registry.EXPORTERS, "commands.export"),
+        (registry.FINDINGS, "analysis.explain.explain"),
+        (registry.PAGES, "commands.report"),
+    ):
+        modules = {entry.target.partition(":")[0] for entry in registry.entries(group).values()}
+        used = imports(PACKAGE / f"{user.replace('.', '/')}.py")
+        assert modules
+        assert not {f"tare.{name}" for name in used} & (modules - {"tare.analysis.explain.calls"})
 
 
 def test_every_folder_has_its_place() -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tare.lab.sweetspot import cache
+from tare.lab.sweetspot.characterise import Probe
+from tare.lab.sweetspot.live_tree import Topology
 from tare.measuring import monitoring, sweet_spots
 from tare.measuring.sweet_spots import FOUND, KNOWN, Spot
-from tare.monitor import cache
-from tare.monitor.characterise import Probe
-from tare.monitor.live_tree import Topology
 
 SPEC = monitoring.parse("1s")
 

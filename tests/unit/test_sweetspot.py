@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tare.commands.sweetspot import sweetspot
 from tare.errors import CommandError
+from tare.lab.sweetspot import advice, cache, calibrate, characterise, simulate
+from tare.lab.sweetspot.characterise import Probe, Stability
+from tare.lab.sweetspot.live_tree import Topology
+from tare.lab.sweetspot.simulate import Costs
+from tare.lab.sweetspot.tables import loss_map
+from tare.lab.sweetspot.verb import sweetspot
 from tare.measuring import sweet_spots
-from tare.monitor import advice, cache, calibrate, characterise, simulate
-from tare.monitor.characterise import Probe, Stability
-from tare.monitor.live_tree import Topology
-from tare.monitor.simulate import Costs
-from tare.reporters.sweetspot import loss_map
 
 
 def probe(events: int = 64, boi_ns: float = 1e6, overall_ns: float = 1e4) -> Probe:

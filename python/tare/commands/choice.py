@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tare.analysis.profile import communicator_names
-from tare.errors import CommandError
+from tare.errors import NOTHING_MEASURED, CommandError
 
 if TYPE_CHECKING:
     from tare._native import Communicator, Process, ProfileSum, SumsQuery
 
 LISTED = 8
-NOTHING_MEASURED = "no process of this run called MPI"
 # Events that tare adds itself, and what has no name of its own.
 OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
 

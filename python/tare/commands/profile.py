@@ -18,7 +18,7 @@ from tare.analysis.ranks import total_mpi_ns
 from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
-from tare.errors import CommandError, Incompatible, UsageError
+from tare.errors import NOTHING_MEASURED, CommandError, Incompatible, UsageError
 from tare.options import Option
 from tare.runs.run import Run
 
@@ -282,7 +282,7 @@ def _counted(names: list[str]) -> str:
 
 def _why_none(recording: Run, names: list[str]) -> str:
     if not recording.processes:
-        return choice.NOTHING_MEASURED
+        return NOTHING_MEASURED
     return f"the profile of this run holds no {_counted(names)}"
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from tare import streams
+from tare import registry, streams
 from tare.commands import AnyMember, new_output, write_text
 from tare.commands.reading import conclude, open_readable
 from tare.errors import UsageError
@@ -57,13 +57,17 @@ def report(
 
     Example: tare report app-20260131-120000
     """
-    if is_study(run):
+    other_page = _page_of(run)
+    if other_page is not None:
         if compare is not None or member is not None or times != PageTimes.RECORDED:
-            raise UsageError(f"{run} is a study: its page takes neither --compare nor --member nor --times")
-        streams.say(str(_of_study(run, output)))
+            raise UsageError(
+                f"{run} is a {other_page.name}: its page takes neither --compare nor --member nor --times"
+            )
+        with other_page.named():
+            streams.say(str(other_page.load().write(run, output)))
         return
-    if compare is not None and is_study(compare):
-        raise UsageError(f"{compare} is a study: tare report {compare} shows its cells side by side")
+    if compare is not None and (second := _page_of(compare)) is not None:
+        raise UsageError(f"{compare} is a {second.name}: tare report {compare} shows it")
     from tare.page import content, document, timeline
 
     shown = [Times.RECORDED, Times.COMPENSATED] if times == PageTimes.BOTH else [Times(times)]
@@ -83,24 +87,16 @@ def report(
     conclude(recording, *([other] if other else []))
 
 
-def is_study(path: Path) -> bool:
-    """A study's file, or the directory of its results."""
-    if not path.is_dir() or (path / META).exists():
-        return path.suffix == ".toml" and path.is_file()
-    from tare.study.store import FILE
-
-    return (path / FILE).is_file()
-
-
-def _of_study(path: Path, output: Path | None) -> Path:
-    from tare.commands import study
-    from tare.study import assembly
-
-    directory = study.results_of(path, None)
-    found = assembly.report(path, directory, None, with_figures=True)
-    for warning in found.warnings:
-        streams.tell(f"warning: {warning}")
-    return study.write_page(found, directory, output)
+def _page_of(path: Path) -> registry.Entry | None:
+    """What makes the page of a path that is no run, if something registered does."""
+    if (path / META).exists():
+        return None
+    for entry in registry.entries(registry.PAGES).values():
+        page = entry.load()
+        with entry.named():
+            if page.takes(path):
+                return entry
+    return None
 
 
 def _beside(run: Path, member: str | None) -> Path:

@@ -59,14 +59,11 @@ def top(
     if once or not sys.stdout.isatty():
         live.update_once(lambda: _goes_on(run, meta))
         return _print(run, meta, live, event)
-    try:
-        from tare.monitor.screen import Top
-    except ImportError as error:
-        from tare.packages import how_to_install
+    from tare import packages
 
-        raise CommandError(
-            f"tare top needs textual: {how_to_install(['textual'])}; without it: tare top --once"
-        ) from error
+    packages.require("tare top", ["textual"], "; without it: tare top --once")
+    from tare.monitor.screen import Top
+
     Top(
         run.resolve().name,
         live,

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory, ShownTimes, export
+from tare.commands import AnyMember, RunDirectory, ShownTimes
 from tare.commands.reading import conclude, open_readable
 from tare.errors import UsageError
+from tare.exporters import Part, traces
 from tare.options import Option
 from tare.runs.retiming import Times
 
@@ -82,10 +83,10 @@ def _in_perfetto(recording: Run, port: int) -> None:
     from tare.viewers import perfetto
 
     perfetto.interface()
-    export.check_trace(recording)
+    traces.check_trace(recording)
     with tempfile.TemporaryDirectory(prefix="tare-view-") as directory:
         trace = Path(directory) / perfetto.TRACE
-        export.tell_what_lacks(recording.export_trace("perfetto", trace, None, None, None))
+        traces.write("perfetto", recording, trace, Part())
         conclude(recording)
         with suppress(KeyboardInterrupt), perfetto.serving(trace, port) as address:
             _tell(address)

@@ -111,12 +111,9 @@ def watch(
 
 
 def _endpoint(run: Path, meta: Metadata, address: Address, watching: _Watching) -> Endpoint:
-    from importlib.util import find_spec
+    from tare import packages
 
-    from tare.packages import how_to_install
-
-    if find_spec("prometheus_client") is None:
-        raise CommandError(f"--prometheus needs prometheus_client: {how_to_install(['prometheus_client'])}")
+    packages.require("--prometheus", ["prometheus_client"])
     from tare.monitor.endpoint import Endpoint, Metrics
 
     endpoint = Endpoint(address, Metrics(meta.name, str(run.resolve())), watching.snapshot)

@@ -1,7 +1,7 @@
 """What is known of monitoring trees, from one run to the next: a cache in the user's home directory.
 
-`tare sweetspot` fills it (tare/monitor/cache.py), and so do runs with `--monitor=auto`. Runs hand it to the
-root of their tree, and take from there what it has found; src/tared/boi/spot_file.h has the format.
+`tare sweetspot` fills it, and so do runs with `--monitor=auto`. Runs hand it to the root of their tree, and
+take from there what it has found; src/tared/boi/spot_file.h has the format.
 """
 
 from __future__ import annotations

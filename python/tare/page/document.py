@@ -42,20 +42,22 @@ SCRIPTS = (
     "assets/ranks.js",
     "assets/messages.js",
     "assets/environment.js",
-    "assets/study.js",
-    "assets/main.js",
 )
+MAIN = ("assets/main.js",)
 _SOURCE_MAP = re.compile(r"(//# sourceMappingURL=.*|/\*# sourceMappingURL=.*?\*/)\s*$")
 
 
-def embedded(title: str, contents: Mapping[Times, Mapping[str, Any]]) -> str:
-    """Needs no server; contents, by name, are JSON or bytes. The first of the times are shown first."""
+def embedded(title: str, contents: Mapping[Times, Mapping[str, Any]], sections: str = "") -> str:
+    """Needs no server; contents, by name, are JSON or bytes. The first of the times are shown first.
+
+    `sections` is a script for a page that shows no run: it sets `tare.sectionsOf`.
+    """
     blocks = "\n".join(
         f'<script type="application/octet-stream" id="data-{times}-{name}">{_packed(content)}</script>'
         for times, named in contents.items()
         for name, content in named.items()
     )
-    return _document(title, blocks, "embedded", list(contents), "'none'")
+    return _document(title, blocks, "embedded", list(contents), "'none'", sections)
 
 
 def served(title: str, times: Sequence[Times]) -> str:
@@ -63,10 +65,10 @@ def served(title: str, times: Sequence[Times]) -> str:
     return _document(title, "", "served", times, "'self'")
 
 
-def policy(connect: str) -> str:
+def policy(connect: str, sections: str = "") -> str:
     """Of what the page may do: run its own scripts, and nothing that came with the data. No string becomes
     markup but through markup.js, as no directive keeps a <meta> from leading the browser elsewhere."""
-    scripts = _checksum(_joined(SCRIPTS))
+    scripts = _checksum(_scripts(sections))
     styles = _checksum(_joined(STYLES))
     return (
         f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
@@ -75,18 +77,24 @@ def policy(connect: str) -> str:
     )
 
 
-def _document(title: str, blocks: str, source: str, times: Sequence[Times], connect: str) -> str:
+def _document(
+    title: str, blocks: str, source: str, times: Sequence[Times], connect: str, sections: str = ""
+) -> str:
     page = _text("assets/page.html")
     parts = {
-        "@POLICY@": html.escape(policy(connect), quote=True),
+        "@POLICY@": html.escape(policy(connect, sections), quote=True),
         "@TITLE@": html.escape(visible(title)),
         "@SOURCE@": source,
         "@TIMES@": " ".join(times),
         "@STYLES@": _joined(STYLES),
         "@DATA@": blocks,
-        "@SCRIPTS@": _joined(SCRIPTS),
+        "@SCRIPTS@": _scripts(sections),
     }
     return re.sub("|".join(parts), lambda match: parts[match[0]], page)
+
+
+def _scripts(sections: str) -> str:
+    return _joined(SCRIPTS) + sections + _joined(MAIN)
 
 
 def _packed(content: Any) -> str:

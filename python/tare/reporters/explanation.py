@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import Explanation, Finding, Kind
+from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import PLACE, UNKNOWN, Placed, fields
 from tare.reporters import terminal
 from tare.reporters.console import Console
@@ -54,6 +54,8 @@ def _nothing(of: Explanation) -> str:
 
 def sentence(found: Finding, start_ns: int = 0) -> str:
     """One or two plain sentences of a finding."""
+    if found.sentence:
+        return found.sentence
     if found.kind == "slow iterations":
         return _slow_iterations(found, start_ns)
     return _SENTENCES.get(found.kind, _wait)(found)
@@ -259,7 +261,7 @@ def _deadlock(found: Finding) -> str:
     )
 
 
-_SENTENCES: dict[Kind, Callable[[Finding], str]] = {
+_SENTENCES: dict[str, Callable[[Finding], str]] = {
     "nothing measured": lambda _: "No process of this run called MPI: there is nothing to explain.",
     "still running": lambda _: "The run is still going on: these are the figures of one moment.",
     "ended early": _ended_early,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from tare.analysis import profile
 from tare.analysis.communication import MOST_GROUPS
 from tare.analysis.efficiency import useful_ns
+from tare.analysis.explain.finding import Finding
 from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import Row
 from tare.analysis.rows import UNKNOWN, Placed, place_of
@@ -70,6 +71,14 @@ class WaitGroup:
     by_cause: dict[int, int] = field(default_factory=dict)  # by rank that was waited for: ns
     # By activity that delayed a rank (rank, function, place, in the call or before it): ns of waiting.
     by_delay: dict[tuple[int, str, Placed, bool], int] = field(default_factory=dict)
+
+
+@dataclass
+class Told:
+    """What has been found so far, so that no finding says what another has said."""
+
+    findings: list[Finding]
+    waits: list[WaitGroup]  # the wait states that no finding has reported, the largest first
 
 
 class Basis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.analysis.explain.basis import Basis, Line, WaitGroup, row_place
+from tare.analysis.explain.basis import Basis, Line, Told, WaitGroup, row_place
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
     LEAST_SHARE,
@@ -14,16 +14,34 @@ from tare.analysis.explain.finding import (
     SHORT_CALL_NS,
     TINY_BYTES,
     Finding,
-    Kind,
 )
-from tare.analysis.explain.waiting import is_of_messages
+from tare.analysis.explain.waiting import OF_MESSAGES, is_of_messages
 from tare.analysis.profile import Row
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 
-def tiny_messages(basis: Basis) -> Finding | None:
-    """Most messages are tiny and sent so often that their number is what takes the time."""
+def tiny_messages(basis: Basis, told: Told) -> list[Finding]:
+    """Most messages are tiny and sent so often that their number is what takes the time.
+
+    Short waits for messages are told with them.
+    """
+    found = _tiny_messages(basis)
+    if found:
+        told.waits = [
+            group for group in told.waits if not (group.kind in OF_MESSAGES and _is_short(basis, group))
+        ]
+    return [found] if found else []
+
+
+def _is_short(basis: Basis, group: WaitGroup) -> bool:
+    """Whether a wait is short on average over all calls of its line."""
+    at = group.at.file, group.at.line, group.function
+    count = sum(row.calls for row in basis.lines if (row.file, row.line, row.function) == at)
+    return group.wait_ns <= SHORT_CALL_NS * count
+
+
+def _tiny_messages(basis: Basis) -> Finding | None:
     sends = [row for row in basis.lines if _sends(row.function) and row.calls]
     tiny = [row for row in sends if row.bytes / row.calls <= TINY_BYTES]
     count = sum(row.calls for row in tiny)
@@ -46,10 +64,10 @@ def tiny_messages(basis: Basis) -> Finding | None:
     )
 
 
-def polling(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
+def polling(basis: Basis, _: Told) -> list[Finding]:
     """Polls of a line, far more than there are messages; not those that stand for a wait state."""
     messages = basis.exchange["messages"] if basis.exchange else 0
-    waits = _waits(groups)
+    waits = _waits(basis.waits)
     found = []
     for row in basis.lines:
         time_ns = row.time_ns - waits.get((row.function, row_place(row)), 0)
@@ -59,9 +77,9 @@ def polling(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
     return found
 
 
-def large_collectives(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
+def large_collectives(basis: Basis, _: Told) -> list[Finding]:
     """Lines whose collectives move much, without the time in which they wait."""
-    waits = _waits(groups)
+    waits = _waits(basis.waits)
     found = []
     for row in basis.lines:
         size = (row.bytes + row.received) / row.calls if row.calls else 0
@@ -74,10 +92,10 @@ def large_collectives(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding
     return found
 
 
-def frequent(basis: Basis, told: Sequence[Finding]) -> list[Finding]:
+def frequent(basis: Basis, told: Told) -> list[Finding]:
     """Short calls, made so often that their number is what takes the time; but for those of `told`."""
-    known = {(each.function, each.at) for each in told}
-    are_messages_told = any(each.kind == "tiny messages" for each in told)
+    known = {(each.function, each.at) for each in told.findings}
+    are_messages_told = any(each.kind == "tiny messages" for each in told.findings)
     found = []
     for row in basis.lines:
         if (row.function, row_place(row)) in known or (are_messages_told and is_of_messages(row.function)):
@@ -106,7 +124,7 @@ def mpi_share(basis: Basis) -> Finding | None:
 def _of_row(
     basis: Basis,
     row: Row,
-    kind: Kind,
+    kind: str,
     time_ns: int | None = None,
     *,
     calls: int | None = None,

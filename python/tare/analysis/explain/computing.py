@@ -1,15 +1,25 @@
-"""Load imbalance: ranks that compute longer than the others, which wait for them."""
+"""What keeps ranks busy outside MPI: measuring, and computing longer than the others, which wait for them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tare.analysis.explain.basis import Basis, Line, WaitGroup, row_place
+from tare.analysis import ranks
+from tare.analysis.explain.basis import Basis, Line, Told, WaitGroup, row_place
 from tare.analysis.explain.finding import LEAST_SHARE, Finding
 from tare.analysis.rows import UNKNOWN
 
 # One rank is the slow one if the others are as balanced as this: mean over longest computing time.
 BALANCED = 0.9
+
+
+def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
+    """What recording cost, if that is much."""
+    cost = ranks.total_cost(basis.run, basis.world)
+    if cost.net_share < LEAST_SHARE or not cost.calls:
+        return []
+    time_ns = round(cost.net_share * basis.total_ns)
+    return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
 
 
 def slow_ranks(basis: Basis) -> frozenset[int]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tare import units
+from tare import registry, units
 from tare.analysis import ranks, retimed
-from tare.analysis.explain import calls, computing, ended, iterations, order, waiting
-from tare.analysis.explain.basis import Basis, Recorded, WaitGroup
+from tare.analysis.explain import calls, ended
+from tare.analysis.explain.basis import Basis, Recorded, Told
 from tare.analysis.explain.finding import (
     LEAST_MPI_SHARE,
-    LEAST_SHARE,
     MOST_FINDINGS,
-    SHORT_CALL_NS,
     SHORTEST_NS,
     Explanation,
     Finding,
 )
+from tare.errors import CommandError
 
 
 class Explained(Recorded, ended.Ended, Protocol):
@@ -35,7 +34,8 @@ def explain_basis(run: Explained, basis: Basis) -> Explanation:
     is_too_short = basis.net_ns < SHORTEST_NS
     # How long ranks waited that wait for ever depends on who ended the run.
     is_stuck = any(each.kind == "deadlock" for each in first)
-    found = [] if is_too_short or is_stuck else _limits(basis)
+    notes: list[str] = []
+    found = [] if is_too_short or is_stuck else _limits(basis, notes)
     found.sort(key=lambda each: -each.share)
     found += _share(basis, found) if found or not (is_too_short or is_stuck) else []
     return Explanation(
@@ -46,84 +46,34 @@ def explain_basis(run: Explained, basis: Basis) -> Explanation:
         is_traced=basis.is_traced,
         is_too_short=is_too_short,
         is_too_long=basis.is_too_long,
-        notes=tuple(_notes(basis)),
+        notes=(*notes, *_notes(basis)),
     )
 
 
-def _limits(basis: Basis) -> list[Finding]:
-    found = _cost(basis)
-    in_order = order.calls_of_a_rank(basis)
-    barriers = order.needless_barriers(basis, in_order)
-    tiny = calls.tiny_messages(basis)
-    found += [*barriers, *([tiny] if tiny else [])]
-    found += _of_waits(basis, _not_reported_by(basis, barriers, tiny))
-    found += calls.polling(basis, basis.waits)
-    found += calls.large_collectives(basis, basis.waits)
-    found += calls.frequent(basis, found)
-    slow = iterations.slow_iterations(basis)
-    # Iterations that are slow because they wait are reported as waits.
-    is_reported = slow and (slow.cause_function, slow.cause_at) in {
-        (each.function, each.at) for each in found
-    }
-    return found + ([slow] if slow and not (is_reported and slow.cause_in_call) else [])
+def _limits(basis: Basis, notes: list[str]) -> list[Finding]:
+    """What the registered analyses find, one after another. An analysis of a user that fails is a note."""
+    told = Told([], list(basis.waits))
+    for entry in registry.entries(registry.FINDINGS).values():
+        try:
+            told.findings += _found(entry, basis, told)
+        except CommandError as error:
+            if not entry.package:
+                raise
+            text = str(error) if entry.title in str(error) else f"{entry.title} failed: {error}"
+            notes.append(f"{text[0].upper()}{text[1:]}.")
+    return told.findings
 
 
-def _not_reported_by(basis: Basis, barriers: Sequence[Finding], tiny: Finding | None) -> list[WaitGroup]:
-    """Without the waits of needless barriers, and the short ones of many tiny messages."""
-    reported = {barrier.at for barrier in barriers if barrier.detail != "all"}
-    return [
-        group
-        for group in basis.waits
-        if not (group.kind == "wait at barrier" and group.at in reported)
-        and not (tiny and group.kind in waiting.OF_MESSAGES and _is_short(basis, group))
-    ]
-
-
-def _is_short(basis: Basis, group: WaitGroup) -> bool:
-    """On average over all calls of its line."""
-    at = group.at.file, group.at.line, group.function
-    count = sum(row.calls for row in basis.lines if (row.file, row.line, row.function) == at)
-    return group.wait_ns <= SHORT_CALL_NS * count
-
-
-def _of_waits(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
-    """Each wait is reported once: by its cause if that is known, else by its kind."""
-    found = []
-    left = list(groups)
-    serial = waiting.serialised(basis, left)
-    if serial:
-        found.append(serial)
-        left = [group for group in left if group.kind not in waiting.OF_MESSAGES]
-    hot = waiting.hot_spot(basis, left)
-    if hot:
-        found.append(hot)
-        hub = hot.cause_rank
-        left = [
-            group
-            for group in left
-            if group.kind not in waiting.OF_MESSAGES or 2 * group.by_cause.get(hub or 0, 0) < group.wait_ns
-        ]
-    slow = computing.slow_ranks(basis)
-    of_all = [group for group in left if group.kind in waiting.OF_ALL]
-    for_slow = [group for group in of_all if 2 * waiting.caused_by([group], slow) >= group.wait_ns]
-    uneven = computing.imbalance(basis, for_slow)
-    others = [group for group in left if group not in of_all]
-    # Ranks that compute longer are the cause of waits for messages, which say more.
-    reported = [*others, *(groups if serial or hot else ())]
-    is_reported = uneven and 2 * waiting.caused_by(reported, slow) >= uneven.time_ns
-    if uneven and not is_reported:
-        found.append(uneven)
-        left = [group for group in left if group not in for_slow]
-    found += [waiting.of_group(basis, group) for group in left if basis.share(group.wait_ns) >= LEAST_SHARE]
-    return found
-
-
-def _cost(basis: Basis) -> list[Finding]:
-    cost = ranks.total_cost(basis.run, basis.world)
-    if cost.net_share < LEAST_SHARE or not cost.calls:
-        return []
-    time_ns = round(cost.net_share * basis.total_ns)
-    return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
+def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
+    analysis = entry.load()
+    with entry.named():
+        found = list(analysis(basis, told))
+        for each in found:
+            if not isinstance(each, Finding):
+                raise TypeError(f"{each!r} is no Finding")
+            if entry.package and not each.sentence:
+                raise ValueError("a finding has no sentence")
+        return found
 
 
 def _share(basis: Basis, found: Sequence[Finding]) -> list[Finding]:

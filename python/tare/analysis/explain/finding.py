@@ -3,35 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from tare.analysis.rows import UNKNOWN, Placed
-
-Kind = Literal[
-    "nothing measured",
-    "ended early",
-    "deadlock",
-    "still running",
-    "cost of measuring",
-    "load imbalance",
-    "slow rank",
-    "late sender",
-    "late receiver",
-    "wait at barrier",
-    "wait at NxN",
-    "late broadcast",
-    "early reduce",
-    "early scan",
-    "serialised",
-    "hot spot",
-    "needless barrier",
-    "tiny messages",
-    "unsuccessful polling",
-    "large collective",
-    "frequent calls",
-    "slow iterations",
-    "MPI share",
-]
 
 # The share of the ranks' time that something must take to be a finding.
 LEAST_SHARE = 0.05
@@ -66,7 +39,7 @@ SHORTEST_NS = 20_000_000
 class Finding:
     """A finding. Fields that its kind does not have keep their defaults. Times are sums over ranks, in ns."""
 
-    kind: Kind
+    kind: str  # docs/analyses.md
     share: float = 0.0  # share of `time_ns` in the net time of all ranks
     time_ns: int = 0  # the time that it takes
     function: str = ""  # the function in which the time is spent
@@ -85,6 +58,7 @@ class Finding:
     first_ns: int | None = None  # Unix time at which the longest iteration began
     detail: str = ""  # further text that depends on the kind
     phase: str = ""  # the detected phase; "" if the run has only one
+    sentence: str = ""  # what is said of it; "" only for the kinds that tare knows itself
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     LEAST_SHARE,
     SHORTEST_ITERATION_NS,
@@ -16,8 +16,19 @@ if TYPE_CHECKING:
     from tare._native import Loop, SlowIteration
 
 
-def slow_iterations(basis: Basis) -> Finding | None:
-    """Few iterations of a rank that take far longer than the median: of all ranks and phases the worst."""
+def slow_iterations(basis: Basis, told: Told) -> list[Finding]:
+    """Few iterations of a rank that take far longer than the median: of all ranks and phases the worst.
+
+    Iterations that are slow because they wait are told as waits.
+    """
+    slow = _slowest(basis)
+    if slow is None:
+        return []
+    is_told = (slow.cause_function, slow.cause_at) in {(each.function, each.at) for each in told.findings}
+    return [] if is_told and slow.cause_in_call else [slow]
+
+
+def _slowest(basis: Basis) -> Finding | None:
     if not basis.is_traced or not basis.net_ns:
         return None
     loops = [loop for loop in basis.run.structure["loops"] if loop["world"] == basis.world]

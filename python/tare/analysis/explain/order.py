@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import FOLLOWED_SHARE, LEAST_SHARE, Finding
 from tare.analysis.explain.waiting import of_group
 from tare.analysis.rows import Placed
@@ -47,12 +47,21 @@ def calls_of_a_rank(basis: Basis) -> list[Call]:
     return sorted(busiest, key=lambda call: call.start_ns)
 
 
-def needless_barriers(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
-    """Barriers that a collective of the same communicator follows at once.
+def needless_barriers(basis: Basis, told: Told) -> list[Finding]:
+    """Barriers that a collective of the same communicator follows at once. Their waits count as told.
 
     Before one in which all wait for all, the barrier costs its own time alone: who waits in it would wait in
     the collective. Before others it costs what ranks wait in it, too.
     """
+    found = _needless(basis, calls_of_a_rank(basis))
+    reported = {barrier.at for barrier in found if barrier.detail != "all"}
+    told.waits = [
+        group for group in told.waits if not (group.kind == "wait at barrier" and group.at in reported)
+    ]
+    return found
+
+
+def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
     followed: dict[Placed, list[Call | None]] = {}
     for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
         if base(call.function) == "MPI_Barrier":

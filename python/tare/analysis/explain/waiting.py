@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import cast
 
 from tare.analysis.explain.basis import Basis, WaitGroup, row_place
 from tare.analysis.explain.finding import (
@@ -13,7 +12,6 @@ from tare.analysis.explain.finding import (
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
     Finding,
-    Kind,
 )
 from tare.analysis.rows import UNKNOWN
 from tare.functions import meaning
@@ -22,13 +20,13 @@ OF_MESSAGES = ("late sender", "late receiver")
 OF_ALL = ("wait at barrier", "wait at NxN")
 
 
-def of_group(basis: Basis, group: WaitGroup, kind: Kind | None = None) -> Finding:
+def of_group(basis: Basis, group: WaitGroup, kind: str | None = None) -> Finding:
     """The wait states of a line, with the rank that they wait for most and what delays it most."""
     cause = max(group.by_cause, key=lambda rank: group.by_cause[rank], default=None)
     delays = {key: time_ns for key, time_ns in group.by_delay.items() if key[0] == cause}
     _, function, at, in_call = max(delays, key=lambda key: delays[key], default=(cause, "", UNKNOWN, False))
     return Finding(
-        kind=kind or cast(Kind, group.kind),
+        kind=kind or group.kind,
         share=basis.share(group.wait_ns),
         time_ns=group.wait_ns,
         function=group.function,

@@ -72,7 +72,7 @@
     loading.remove();
     const order = (section) => (LAST.includes(section.id) ? 1 : 0);
     tare.sections.sort((a, b) => order(a) - order(b));
-    if (content.study) tare.sections = tare.studySections(content);
+    if (tare.sectionsOf) tare.sections = tare.sectionsOf(content);
     const links = new Map();
     tare.sections = tare.sections.filter((section) => !section.wanted || section.wanted(content));
     for (const { id, title, draw } of tare.sections) {

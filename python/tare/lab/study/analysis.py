@@ -1,0 +1,158 @@
+"""One set of results, in the arrangement that tables and figures ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.analysis.intervals import Interval, coverage, median_interval, samples_needed
+from tare.lab.study import plan, statistics
+from tare.lab.study.description import Description
+from tare.lab.study.frames import Results
+from tare.lab.study.plan import Cell
+from tare.lab.study.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WRITE = "write"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell and its baseline, with the runs of the blocks that have both."""
+
+    cell: Cell
+    label: str  # name of the cell in the report
+    ours: pd.DataFrame  # runs of the cell
+    bare: pd.DataFrame  # runs of the baseline
+
+
+@dataclass(frozen=True)
+class Split:
+    """A cell that writes, the same cell without writing, and its baseline; all with the same blocks."""
+
+    pair: Pair  # the cell that writes, and the baseline
+    silent: pd.DataFrame  # runs of the cell without writing
+
+
+class Analysis:
+    """The results of a study, as the sections of its report need them. Runs are data frames (frames.py)."""
+
+    def __init__(self, description: Description, store: Store, results: Results, set_name: str) -> None:
+        self.description = description
+        self.store = store
+        self.results = results
+        self.set_name = set_name
+        self.confidence = description.analysis.confidence
+        self.bound = description.analysis.equivalence
+        self.precision = description.analysis.precision
+        self.cells = [cell for cell in plan.cells(description) if cell.key in set(results.runs["cell"])]
+        self._by_cell = {key: frame for key, frame in results.runs.groupby("cell", sort=False)}
+
+    def runs(self, cell: Cell) -> pd.DataFrame:
+        """The runs of a cell, one row each."""
+        frame: pd.DataFrame = self._by_cell[cell.key]
+        return frame
+
+    def label(self, cell: Cell) -> str:
+        """A cell as text: the levels of the factors that vary, or its workload."""
+        return cell.label(frozenset(self.results.varied)) or cell.level("workload")
+
+    def short_label(self, cell: Cell) -> str:
+        """Where the workload is known."""
+        varied = frozenset(self.results.varied) - {"workload"}
+        return cell.label(varied) or cell.level("tool")
+
+    def responses(self) -> list[str]:
+        """Those that the description asks for, by name or phase."""
+        wanted = self.description.analysis.responses
+        return [
+            name
+            for name in self.results.responses()
+            if not wanted
+            or name in wanted
+            or any(name in (f"{phase} wall", f"{phase} cpu") for phase in wanted)
+        ]
+
+    def timed_cells(self) -> list[Cell]:
+        """Those that have a net time: of programs with MPI."""
+        return [cell for cell in self.cells if self.runs(cell)["net"].notna().any()]
+
+    def timed_by_workload(self) -> dict[str, list[Cell]]:
+        """The cells with times, by workload."""
+        result: dict[str, list[Cell]] = {}
+        for cell in self.timed_cells():
+            result.setdefault(cell.level("workload"), []).append(cell)
+        return result
+
+    def pairs(self) -> Iterator[Pair]:
+        """Each cell with its baseline, as far as both have runs in the same blocks."""
+        for cell in self.cells:
+            base = plan.baseline_of(self.description, cell)
+            if base is None or base == cell or base.key not in self._by_cell:
+                continue
+            ours, bare = self.runs(cell).set_index("block"), self.runs(base).set_index("block")
+            blocks = ours.index.intersection(bare.index)
+            if len(blocks):
+                yield Pair(cell, self.label(cell), ours.loc[blocks], bare.loc[blocks])
+
+    def timed_pairs(self) -> dict[str, list[Pair]]:
+        """The pairs of which both sides have net times, by workload."""
+        result: dict[str, list[Pair]] = {}
+        for pair in self.pairs():
+            if (pair.ours["net"].notna() & pair.bare["net"].notna()).any():
+                result.setdefault(pair.cell.level("workload"), []).append(pair)
+        return result
+
+    def splits(self) -> Iterator[Split]:
+        """Of cells with the factor `write` at "true" whose silent twin has runs in the same blocks."""
+        for pair in self.pairs():
+            if pair.cell.by_factor.get(WRITE) != "true":
+                continue
+            levels = tuple((name, "false" if name == WRITE else level) for name, level in pair.cell.levels)
+            silent = self._by_cell.get(Cell(levels).key)
+            if silent is None:
+                continue
+            silent = silent.set_index("block")
+            blocks = pair.ours.index.intersection(silent.index)
+            if len(blocks):
+                of_blocks = Pair(pair.cell, pair.label, pair.ours.loc[blocks], pair.bare.loc[blocks])
+                yield Split(of_blocks, silent.loc[blocks])
+
+    def paired(self, pair: Pair, response: str) -> statistics.Paired | None:
+        """None where the program or the bare one does not have this time, or it is 0."""
+        ours, bare = pair.ours[response], pair.bare[response]
+        known = (ours.notna() & bare.notna() & (bare > 0)).to_numpy()
+        if not known.any():
+            return None
+        ours, bare = ours[known], bare[known]
+        return statistics.paired(ours.to_list(), bare.to_list(), self.confidence, self.bound, self.precision)
+
+    def verdict(self, found: statistics.Paired) -> str:
+        """What the intervals and tests of a pair say of its overhead, in a few words."""
+        alpha = 1 - self.confidence
+        if found.p_equivalent < alpha:
+            return f"none beyond ±{100 * self.bound:g} %"
+        if found.p_overhead_below < alpha:
+            return f"below {100 * self.bound:g} %"
+        if found.p_difference < alpha:
+            return "slower" if found.relative.median > 0 else "faster"
+        return "not decided"
+
+    def interval(self, values: Iterable[float]) -> Interval:
+        """The median and its confidence interval, in the unit of the values."""
+        return median_interval(list(values), self.confidence)
+
+    def interval_note(self) -> str:
+        """For notes below tables; says so where the blocks are too few for the confidence asked for."""
+        text = f"Intervals of {100 * self.confidence:g} % between order statistics of the blocks"
+        few = min((len(pair.ours) for pair in self.pairs()), default=0)
+        needed = samples_needed(self.confidence)
+        if few >= needed or few == 0:
+            return f"{text}."
+        if few == 1:
+            return f"{text}; one block gives none, {needed} are needed."
+        covered = f"{100 * coverage(few, 0):.0f} %"
+        return f"{text}; {few} blocks give their range, which covers {covered}: {needed} are needed."

@@ -1,0 +1,108 @@
+"""A whole report: every section of a set of results, with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.lab.study import description as descriptions
+from tare.lab.study import extrapolation, figures, frames
+from tare.lab.study.analysis import Analysis
+from tare.lab.study.model import FileSystem
+from tare.lab.study.parts import (
+    budgets,
+    cells,
+    claim,
+    costs,
+    messages,
+    overheads,
+    phases,
+    runs,
+    systems,
+    truths,
+    variation,
+    weights,
+)
+from tare.lab.study.parts.cells import CellFigures
+from tare.lab.study.sections import Figure, Section
+from tare.lab.study.store import FILE, Store
+
+Make = Callable[[Analysis], Section | None]
+Draw = Callable[[Analysis], list[Figure]]
+
+# Every section with its figures, in the order of the page.
+SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
+    (overheads.summary, (figures.net_overhead,)),
+    (truths.truths, ()),
+    (overheads.overheads, ()),
+    (weights.weights, ()),
+    (budgets.budgets, ()),
+    (costs.composition, (figures.composition, figures.bare_scaling, figures.scaling)),
+    (costs.written, (figures.parts_of_overhead,)),
+    (claim.growth, (figures.parts_over_events,)),
+    (costs.event_counts, (figures.over_events, figures.flushes)),
+    (phases.phases, ()),
+    (messages.sampled, (figures.messages_sampled,)),
+    (messages.bandwidth, ()),
+    (variation.variation, ()),
+    (variation.correlations, ()),
+    (costs.reported, ()),
+    (systems.systems, ()),
+    (runs.sets, ()),
+    (runs.outliers, ()),
+    (overheads.power, ()),
+    (runs.overview, ()),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The contents of the report of a study."""
+
+    title: str
+    text: str  # text of the description
+    set_name: str  # name of the set of runs
+    warnings: list[str]
+    sections: list[Section]
+    about: str  # what the study is about, as its description says
+    confidence: float  # of intervals, 0 to 1
+    bound: float  # overhead that counts as none, as a share
+    varied: list[str]  # factors with several levels
+    responses: list[str]  # names of the times that are analysed
+    cells: list[CellFigures]
+
+
+def report(file: Path, directory: Path, set_name: str | None, *, with_figures: bool) -> Report:
+    """`file` is the description; where it is a directory, the one that the results keep is taken."""
+    with Store(directory) as store:
+        described = descriptions.read(file) if file.is_file() else _kept(store, directory)
+        chosen = set_name or frames.newest_set(store)
+        analysis = Analysis(described, store, frames.load(store, described, chosen), chosen)
+        sections = []
+        for make, drawings in SECTIONS:
+            if (section := make(analysis)) is not None:
+                sections.append(section)
+                for draw in drawings if with_figures else ():
+                    section.parts += draw(analysis)
+        warnings = runs.warnings(analysis)
+        # A study without flushes has nothing to extrapolate.
+        if store.rows("SELECT 1 FROM flushes LIMIT 1"):
+            sections.append(extrapolation.section_or_reason(store, chosen, FileSystem()))
+        return Report(
+            described.title,
+            described.text,
+            chosen,
+            warnings,
+            sections,
+            described.about,
+            analysis.confidence,
+            analysis.bound,
+            list(analysis.results.varied),
+            analysis.responses(),
+            cells.side_by_side(analysis, directory),
+        )
+
+
+def _kept(store: Store, directory: Path) -> descriptions.Description:
+    return descriptions.parse(directory / FILE, store.described("description") or "")

@@ -1,0 +1,112 @@
+"""The page of a study: its cells side by side, and the sections of its report."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from tare import __version__
+from tare.lab.study.sections import TEXT, Column, Figure, Section, Table, plain, shown
+from tare.page import document
+from tare.page.printable import printable
+from tare.runs.retiming import Times
+
+if TYPE_CHECKING:
+    from tare.analysis.intervals import Interval
+    from tare.lab.study.assembly import Report
+    from tare.lab.study.parts.cells import CellFigures, Overhead
+
+SCHEMA = "tare.study-page/1"
+
+
+def page(report: Report, to: Path) -> str:
+    """Needs no other file; links lead from where `to` is to the runs that the study kept."""
+    content = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "study": {
+            "title": report.title,
+            "about": report.about,
+            "set": report.set_name,
+            "confidence": report.confidence,
+            "bound": report.bound,
+            "warnings": report.warnings,
+            "factors": report.varied,
+            "responses": report.responses,
+            "cells": [_cell(cell, report, to) for cell in report.cells],
+            "sections": [_section(section) for section in report.sections],
+            "text": report.text.splitlines(),
+        },
+    }
+    contents = {Times.RECORDED: {"content": printable(content)}}
+    sections = Path(__file__).with_suffix(".js").read_text("utf-8")
+    return document.embedded(f"{report.title}: tare", contents, sections)
+
+
+def _cell(cell: CellFigures, report: Report, to: Path) -> dict[str, Any]:
+    return {
+        "label": cell.label,
+        "levels": {name: cell.levels.get(name) for name in report.varied},
+        "workload": cell.levels["workload"],
+        "runs": cell.runs,
+        "baseline": cell.is_baseline,
+        "times": {name: _interval(found) for name, found in cell.times.items()},
+        "overheads": {name: _overhead(found) for name, found in cell.overheads.items()},
+        "kept": [{"run": str(run), "link": _link(run, to)} for run in cell.kept],
+    }
+
+
+def _interval(of: Interval) -> dict[str, Any]:
+    return {"median": plain(of.median), "low": plain(of.low), "high": plain(of.high), "count": of.count}
+
+
+def _overhead(of: Overhead) -> dict[str, Any]:
+    return {**_interval(of.found.relative), "more": plain(of.found.difference.median), "verdict": of.verdict}
+
+
+def _link(run: Path, to: Path) -> str:
+    """From the page to the run, so that both can be moved together."""
+    return quote(os.fsencode(os.path.relpath(run.resolve(), to.resolve().parent)), safe="/.-_~")
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "about": section.about,
+        "parts": [_figure(part) if isinstance(part, Figure) else _table(part) for part in section.parts],
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    """As an image, in which nothing can run."""
+    svg = base64.b64encode(figure.svg.encode("utf-8")).decode("ascii")
+    return {"figure": f"data:image/svg+xml;base64,{svg}", "title": figure.title, "note": figure.note}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "note": table.note,
+        "detail": table.detail,
+        "columns": [{"name": column.name, "text": column.kind == TEXT} for column in table.columns],
+        "rows": [
+            [_value(value, column) for value, column in zip(row, table.columns, strict=True)]
+            for row in table.rows
+        ],
+    }
+
+
+def _value(value: Any, column: Column) -> dict[str, Any]:
+    """What is shown, and what it is sorted by."""
+    by = plain(value)
+    by = by[0] if isinstance(by, list) else by
+    if isinstance(by, float) and not math.isfinite(by):
+        by = None
+    return {
+        "shown": shown(value, column.kind),
+        "by": shown(value, column.kind) if column.kind == TEXT else by,
+    }

@@ -1,0 +1,271 @@
+"""One run: the command that a cell stands for, started, waited for, and read."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tare import programs
+from tare.errors import UsageError
+from tare.lab.study import counts, load, placeholders
+from tare.lab.study.counts import Counts
+from tare.lab.study.description import VARIABLE, Description
+from tare.lab.study.plan import Cell
+from tare.lab.study.toolbox import Around, find_library
+from tare.measuring import library, sanitizers
+
+TIMING = "libtare-timing.so"
+TIMING_EXEC = "tare-timing"
+GRACE_S = 5.0
+SHOWN = 2000
+# What a plan shows for the family of an MPI whose launcher is asked when the study runs.
+FAMILY = "FAMILY"
+NO_TIMING = (
+    "no rank left a timing record: is it an MPI program, linked dynamically? "
+    "If it has no MPI, give the workload mpi = false"
+)
+# A tool of the caller must not measure the study.
+NOT_INHERITED = ("LD_PRELOAD", "TARE_TIMING", "TARE_RUN_DIR")
+
+
+@dataclass(frozen=True)
+class Command:
+    """The command of a run, with all placeholders filled in."""
+
+    words: list[str]
+    environment: dict[str, str]  # variables to set
+    values: dict[str, str]  # by placeholder
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a run."""
+
+    state: str  # ok, failed or timeout
+    message: str  # why it failed
+    exit_code: int | None
+    started_ns: int  # Unix time
+    wall_s: float  # duration of the launcher
+    load_before: float  # load average of the machine
+    load_after: float
+    foreign_share: float  # share of the processors that other programs used during the run
+    timings: list[dict[str, Any]]  # tare.timing/1, by rank
+    measures: list[tuple[str, str, str, float]]  # phase, quantity, unit, value
+    counts: Counts
+    counting_s: float  # time of reading what the tool wrote
+    unmatched: tuple[str, ...] = ()  # patterns that found nothing although the run ended well
+
+
+def command(description: Description, cell: Cell, output: Path, timing: Path | None) -> Command:
+    """`output`: where the tool may write; `timing`: where the timing library writes, None: it is not used."""
+    workload, tool = description.workloads[cell.level("workload")], description.tools[cell.level("tool")]
+    mpi = description.mpis[cell.level("mpi")]
+    values = _values(description, cell, output)
+    where = f"{description.path}, {cell.key}"
+
+    def fill(words: tuple[str, ...]) -> list[str]:
+        return placeholders.fill_all(words, values, where)
+
+    options: list[str] = []
+    inner = fill(tool.around.before_program)
+    preload = [_library(name, tool.needs.home) for name in fill(tool.around.preload)]
+    variables = {**mpi.environment, **workload.environment, **tool.around.environment}
+    variables = {name: placeholders.fill(value, values, where) for name, value in variables.items()}
+    for around, level in _parameters(description, cell):
+        local = values | {"value": level}
+        options += placeholders.fill_all(around.before_launcher, local, where)
+        inner += placeholders.fill_all(around.before_program, local, where)
+        preload += [
+            _library(name, tool.needs.home) for name in placeholders.fill_all(around.preload, local, where)
+        ]
+        for name, value in around.environment.items():
+            variables[name] = placeholders.fill(value, local, where)
+    variables |= {
+        name.removeprefix(VARIABLE): level
+        for name, level in cell.levels
+        if name.startswith(VARIABLE) and level is not None
+    }
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED} | variables
+    environment |= sanitizers.variables(environment)
+    if preload:
+        environment["LD_PRELOAD"] = ":".join(preload)
+    if timing is not None and workload.mpi:
+        inner += _timed(environment, timing, tool.above_program)
+    outer = [*fill(tool.around.before_launcher), *options, *fill(tool.around.options_end)]
+    launch = fill(mpi.launch) if workload.mpi else []
+    words = sanitizers.words([*outer, *launch, *inner, *fill(workload.command)])
+    return Command(words, environment, values)
+
+
+def _values(description: Description, cell: Cell, output: Path) -> dict[str, str]:
+    mpi = description.mpis[cell.level("mpi")]
+    workload = description.workloads[cell.level("workload")]
+    return {
+        **workload.parameters,
+        **{name: level for name, level in cell.levels if level is not None},
+        "family": FAMILY if mpi.family is None else mpi.family,
+        "cc": " ".join(mpi.cc),
+        "output": str(output),
+        "study": description.path.stem,
+        "here": str(description.path.resolve().parent),
+        "tare": str(programs.installed("tare")),
+        "libraries": str(library.find(library.MEASURING).parent),
+    }
+
+
+def _parameters(description: Description, cell: Cell) -> list[tuple[Around, str]]:
+    tool = description.tools[cell.level("tool")]
+    result = []
+    for name, parameter in tool.parameters.items():
+        level = cell.by_factor.get(name)
+        if level is not None or parameter.default:
+            chosen = level if level is not None else parameter.default
+            try:
+                result.append((parameter.around(chosen), chosen))
+            except UsageError as error:
+                raise UsageError(f"{description.path}: tool {tool.name}: {error}") from None
+    return result
+
+
+def _library(name: str, home: str) -> str:
+    if "/" in name:
+        return str(Path(name).resolve())
+    found = find_library(name, home)
+    return str(found) if found else name
+
+
+def _timed(environment: dict[str, str], timing: Path, before_program: bool) -> list[str]:
+    """Puts the timing library above everything else that is preloaded."""
+    path = library.find(TIMING)
+    environment["TARE_TIMING"] = str(timing)
+    if before_program:
+        return [str(library.find(TIMING_EXEC)), str(path)]
+    others = environment.get("LD_PRELOAD")
+    environment["LD_PRELOAD"] = f"{path}:{others}" if others else str(path)
+    return []
+
+
+def run(description: Description, cell: Cell, scratch: Path, output: Path, thorough: bool) -> Outcome:
+    """Runs a cell once, in empty `scratch` and `output`; `thorough`: see counts.of_run. Ctrl-C ends it."""
+    started = command(description, cell, output, scratch / "timing")
+    before = load.snapshot()
+    begun_ns = time.time_ns()
+    with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
+        start = time.perf_counter()
+        state, exit_code = _execute(started, stdout, stderr, description.time_limit_s)
+        wall_s = time.perf_counter() - start
+    after = load.snapshot()
+    text = (scratch / "stdout").read_text("utf-8", "replace")
+    workload = description.workloads[cell.level("workload")]
+    message = ""
+    if state == "ok" and exit_code != workload.exit_code:
+        last = (scratch / "stderr").read_text("utf-8", "replace").strip() or text.strip()
+        state, message = "failed", f"exit code {exit_code}: {last[-SHOWN:]}"
+    elif state == "timeout":
+        message = f"ended after the time limit of {description.time_limit_s:g} s"
+    timings = _timings(scratch)
+    measures, missing = _measures(description, cell, text)
+    unmatched = tuple(missing.values()) if state == "ok" else ()
+    if unmatched:
+        state, message = "failed", f"the output has nothing that matches {', '.join(missing)}"
+    if state == "ok" and workload.mpi and not timings:
+        state, message = "failed", NO_TIMING
+    found, start = Counts(), time.perf_counter()
+    if state == "ok":
+        found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
+    return Outcome(
+        state, message, exit_code, begun_ns, wall_s, before.average, after.average,
+        load.foreign_share(before, after), timings, measures, found, time.perf_counter() - start, unmatched,
+    )  # fmt: skip
+
+
+def _execute(started: Command, stdout: Any, stderr: Any, limit_s: float) -> tuple[str, int | None]:
+    try:
+        child = subprocess.Popen(
+            started.words,
+            env=started.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UsageError(f"cannot start {started.words[0]}: {error.strerror}") from error
+    try:
+        if _has_ended(child, limit_s):
+            return "ok", child.wait()
+        _end(child)
+        return "timeout", None
+    except BaseException:
+        _end(child)
+        raise
+
+
+def _has_ended(child: subprocess.Popen[bytes], limit_s: float) -> bool:
+    """Waits, and wakes up as it ends: Popen.wait with a time limit sleeps up to 50 ms longer."""
+    descriptor = os.pidfd_open(child.pid)
+    try:
+        end = select.poll()
+        end.register(descriptor, select.POLLIN)
+        return bool(end.poll(limit_s * 1e3))
+    finally:
+        os.close(descriptor)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Launchers pass SIGTERM on to their ranks, but not SIGKILL."""
+    child.terminate()
+    try:
+        child.wait(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _timings(scratch: Path) -> list[dict[str, Any]]:
+    lines = [line for file in scratch.glob("timing.*") for line in file.read_text().splitlines()]
+    records: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    return sorted(records, key=lambda record: (record["rank"], record["pid"]))
+
+
+def _measures(
+    description: Description, cell: Cell, text: str
+) -> tuple[list[tuple[str, str, str, float]], dict[str, str]]:
+    """What the program reports; and what its output does not hold, with the pattern that looks for it."""
+    result: list[tuple[str, str, str, float]] = []
+    missing: dict[str, str] = {}
+    workload = description.workloads[cell.level("workload")]
+    for measure in workload.measures:
+        value = counts.number(measure.pattern, text, measure.take)
+        if value is None:
+            name = f"{measure.phase} {measure.quantity}".strip()
+            missing[name] = f"{name} of workload {workload.name}: '{measure.pattern.pattern}'"
+        else:
+            result.append((measure.phase, measure.quantity, measure.unit, value * measure.scale))
+    return result, missing
+
+
+def prepare(description: Description, cell: Cell) -> None:
+    """Builds the program of a cell if it says how and is not there."""
+    workload = description.workloads[cell.level("workload")]
+    values = _values(description, cell, Path())
+    program = Path(placeholders.fill(workload.command[0], values, str(description.path)))
+    if program.exists() or programs.find(str(program)):
+        return
+    if not workload.build:
+        raise UsageError(
+            f"{program}, the program of workload {workload.name}, does not exist; build it first"
+        )
+    program.parent.mkdir(parents=True, exist_ok=True)
+    words = placeholders.fill_all(workload.build, values, str(description.path))
+    environment = os.environ | description.mpis[cell.level("mpi")].environment
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if done.returncode != 0 or not program.exists():
+        raise UsageError(f"`{' '.join(words)}` did not make {program}: {done.stderr.strip()[-SHOWN:]}")

@@ -1,0 +1,1 @@
+"""How often ranks can hand over their profiles: monitoring trees measured, predicted and reported."""

@@ -1,0 +1,83 @@
+"""What is found out of several trees, one after another, and what is kept of it from one time to the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tare.lab.sweetspot import cache, characterise, live_tree
+from tare.lab.sweetspot.characterise import Naive, Probe, Regularity, Stability
+from tare.lab.sweetspot.live_tree import Topology
+
+# As many as a confirmation of the BOI may want (src/tared/boi/boi_search.h).
+MOST_ROUNDS = 1000
+PLAY_ROUNDS = 200
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """All measurements of one tree and profile size."""
+
+    topology: Topology
+    probe: Probe
+    naive: list[Naive]
+    regularity: list[Regularity]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Results that were measured now or earlier."""
+
+    probes: dict[Topology, list[Probe]]  # by ascending size
+    measured_at: dict[Topology, float | None]  # Unix time in seconds; None: now
+    stability: dict[Topology, list[Stability]] = field(default_factory=dict)
+    detail: Detail | None = None
+
+
+def probes_of(
+    topology: Topology, sizes: Sequence[int], report: Report, *, fresh: bool = False
+) -> tuple[list[Probe], float | None]:
+    """Measured now, or when they were measured."""
+    known = None if fresh else cache.load(topology, list(sizes))
+    if known is not None:
+        return known
+    report(f"measuring {topology.name}")
+    with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+        probes = characterise.probe(tree, sizes)
+    cache.save(topology, probes)
+    return probes, None
+
+
+def detail_of(topology: Topology, probe: Probe, report: Report) -> Detail:
+    """Figures 3 to 6, and irregular offloads."""
+    report(f"playing {topology.name}")
+    with live_tree.formed(topology, probe.events, MOST_ROUNDS) as tree:
+        naive = characterise.naive(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
+        regularity = characterise.irregular(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
+    return Detail(topology, probe, naive, regularity)
+
+
+def stability_of(
+    topologies: Sequence[Topology], sizes: Sequence[int], probes: int, apart_s: float, report: Report
+) -> dict[Topology, list[Stability]]:
+    """Figure 8: so many probes (two at least) of each tree and size, which begin so far apart.
+
+    Trees take turns, so that a change of the machine is in all of them.
+    """
+    found: dict[tuple[Topology, int], list[tuple[float, float]]] = {}
+    begin = time.monotonic()
+    for number in range(probes):
+        report(f"repeated probes: {number + 1} of {probes}")
+        time.sleep(max(begin + number * apart_s - time.monotonic(), 0))
+        for topology in topologies:
+            with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+                for events in sizes:
+                    each = characterise.short_probe(tree, events)
+                    found.setdefault((topology, events), []).append(each)
+    return {
+        topology: [Stability.of(events, found[topology, events]) for events in sizes]
+        for topology in topologies
+    }
