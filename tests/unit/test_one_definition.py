@@ -56,6 +56,8 @@ def sources(folder: Path) -> dict[str, str]:
 
 def test_each_type_is_defined_once() -> None:
     files = sources(ROOT / "src")
+    # A library has the files of one processor.
+    files = {name: code for name, code in files.items() if not name.startswith("src/arch/aarch64/")}
     assert sum(1 for code in files.values() for _ in types(code)) > 1000
     assert defined_twice(files) == {}
 
