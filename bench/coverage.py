@@ -40,7 +40,7 @@ class Coverage:
 
     @property
     def evenness(self) -> float:
-        """By the entropy of the places: 1 if all are taken as often, 0 if one alone is."""
+        """The entropy of the places: 1 if all are taken as often, 0 if one alone is."""
         total = sum(self.by_place)
         shares = [count / total for count in self.by_place if count] if total else []
         return sum(share * math.log(1 / share) for share in shares) / math.log(FACES)

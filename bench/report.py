@@ -55,14 +55,14 @@ class Table:
 
 
 def difference(samples: Sequence[float], bare: Sequence[float], scale: float = 1.0) -> Interval:
-    """Of the rounds' differences."""
+    """The median of the rounds' differences."""
     return median_interval(
         [scale * (with_tool - without) for with_tool, without in zip(samples, bare, strict=True)]
     )
 
 
 def percent(samples: Sequence[float], bare: Sequence[float]) -> Interval:
-    """Of the rounds' ratios, as percent more."""
+    """The median of the rounds' ratios, as percent more."""
     return median_interval(
         [100 * (with_tool / without - 1) for with_tool, without in zip(samples, bare, strict=True)]
     )

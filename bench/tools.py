@@ -135,7 +135,7 @@ _BINDING = "core"
 
 
 def _scratch() -> Path:
-    """On the disk that the build is on: traces are to be written to a disk."""
+    """A directory on the disk that the build is on: traces are to be written to a disk."""
     path = ROOT / "build" / "bench"
     path.mkdir(parents=True, exist_ok=True)
     return path

@@ -26,7 +26,7 @@ def trials(rounds: int, run_one: Callable[[Tool], Outcome]) -> Rounds:
 
 
 def add(table: Table, weighed: Rounds, limits: Mapping[Tool, float], *, invisible: bool = False) -> None:
-    """For PROFILE and TRACE a row: the trials of all runs together, in percent, beside the limit.
+    """Adds a row each for PROFILE and TRACE: the trials of all runs together, in percent, beside the limit.
 
     A trial is about the whole program, between MPI_Init and MPI_Finalize.
     """
@@ -39,7 +39,7 @@ def add(table: Table, weighed: Rounds, limits: Mapping[Tool, float], *, invisibl
 
 
 def trial_of(outcome: Outcome) -> Mapping[str, Any]:
-    """As `tare info --json` has it; docs/json.md."""
+    """The trial as `tare info --json` has it; docs/json.md."""
     assert outcome.info is not None
     found = outcome.info["trial"]
     return found if found is not None else {"overhead": None, "why": "there was no trial"}

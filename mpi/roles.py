@@ -214,7 +214,7 @@ def _message_received(of: Meaning) -> Iterator[str]:
 
 
 def _passed(of: Meaning) -> Iterator[str]:
-    """Of a call that no rank of its communicator leaves before all have come."""
+    """The role of a call that no rank of its communicator leaves before all have come."""
     comm = of.function.parameter("comm")
     if (
         of.kind == "collective"
@@ -227,13 +227,13 @@ def _passed(of: Meaning) -> Iterator[str]:
 
 
 def _timed_by_sample(of: Meaning) -> Iterator[str]:
-    """Of a call that starts a message and does not wait."""
+    """The role of a call that starts a message and does not wait."""
     if of.kind in ("send", "receive") and of.form == "nonblocking":
         yield "TimedBySample timed{}"
 
 
 def _thinned(of: Meaning) -> Iterator[str]:
-    """Of a call that may wait, and is made often."""
+    """The role of a call that may wait, and is made often."""
     communicates = of.kind in ("send", "receive", "exchange", "collective") and of.form == "blocking"
     if (communicates and not of.makes) or (of.kind == "completion" and not of.poll):
         yield "TimedUnlessThinned timed{}"

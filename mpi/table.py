@@ -131,7 +131,7 @@ def checked(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def meanings(rows: dict[str, dict[str, Any]], functions: Sequence[Function]) -> list[Meaning]:
-    """Of all functions, in their order."""
+    """The meanings of all functions, in their order."""
     names = {function.bare_name for function in functions} | {
         function.blocking_name for function in functions
     }

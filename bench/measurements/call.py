@@ -125,7 +125,7 @@ def _per_request_call(outcome: Outcome) -> float:
 
 
 def _total_s(outcome: Outcome) -> float:
-    """Of all loops, the warm-up included: what the cost account is about."""
+    """The time of all loops, the warm-up included: what the cost account is about."""
     loops = outcome.value("rounds") + 0.1
     calls = outcome.value("iterations")
     batches = calls / 10
@@ -148,7 +148,7 @@ def _fastest_send(outcome: Outcome) -> float:
 
 
 def _trace_sizes(measured: Rounds) -> str:
-    """Of all calls that are recorded: look-ups are in neither tool's trace."""
+    """The sizes in bytes for each recorded call: look-ups are in neither tool's trace."""
     calls = (LOOPS + 0.1) * CALLS * (1 + 17 / 10)
     sizes = [
         f"{tool.label} {median(measured.samples(tool, lambda outcome: outcome.trace_bytes)) / calls:.1f}"

@@ -31,7 +31,7 @@ _EVENTS = ("Ir", "I1mr", "D1mr", "D1mw", "DLmr", "DLmw")
 
 @dataclass(frozen=True)
 class Count:
-    """Of one iteration, or of all."""
+    """What was counted in one iteration, or in all."""
 
     instructions: float
     data_lines: float  # of data that missed the first level
@@ -87,7 +87,7 @@ def _table(mpi: MpiEnvironment, iterations: int) -> Table:
 
 
 def _counts(mpi: MpiEnvironment, tool: Tool, iterations: int) -> dict[str, Count]:
-    """By "KIND STATE", of all iterations."""
+    """The counts of all iterations, by "KIND STATE"."""
     with tempfile.TemporaryDirectory(prefix="tare-counts-") as directory:
         callgrind = [
             "valgrind",

@@ -50,7 +50,7 @@ CASES = (
 
 
 def measure(rounds: int) -> list[Table]:
-    """With as many ranks as processors, and with one less."""
+    """Measures with as many ranks as processors, and with one less."""
     processors = len(os.sched_getaffinity(0))
     return [
         _table(case, ranks, processors, rounds)

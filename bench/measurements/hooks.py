@@ -41,7 +41,7 @@ def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
 
 
 def hook_table(title: str, measured: Rounds, hook_ms: Callable[[Outcome], float]) -> Table:
-    """Of programs that tell their time in MPI_Init and MPI_Finalize in their own ways."""
+    """The table of programs that tell their time in MPI_Init and MPI_Finalize in their own ways."""
     bare = measured.bare(hook_ms)
     return over_bare(
         title,
@@ -56,7 +56,7 @@ def hook_table(title: str, measured: Rounds, hook_ms: Callable[[Outcome], float]
 
 
 def _hook_ms(outcome: Outcome) -> float:
-    """Of the slowest rank."""
+    """The time of the slowest rank."""
     return 1e3 * max(float(line["init_s"] + line["finalize_s"]) for line in outcome.json_lines())
 
 

@@ -40,5 +40,5 @@ def _measure(mpi: MpiEnvironment, name: str, argv: Sequence[Path | str], rounds:
 
 
 def _peak_mib(outcome: Outcome) -> float:
-    """Of the largest rank."""
+    """The peak of the largest rank."""
     return outcome.value("peak_rss_kib") / 1024

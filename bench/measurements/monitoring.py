@@ -91,14 +91,14 @@ def _sustained(name: str, tree: LiveTree, limits: Sequence[float], rounds: int) 
 
 
 def _size_of(error: Interval) -> Interval:
-    """Without the sign: of rounds that err to both sides, the median is near nothing."""
+    """The error without its sign: of rounds that err to both sides, the median is near nothing."""
     ends = sorted((abs(error.low), abs(error.high)))
     least = 0.0 if error.low <= 0 <= error.high else ends[0]
     return replace(error, median=abs(error.median), low=least, high=ends[1])
 
 
 def _growth_percent(delays: Sequence[float]) -> float:
-    """Of the delay: the last fifth of the rounds against the first."""
+    """The growth of the delay: the last fifth of the rounds against the first."""
     part = max(len(delays) // 5, 1)
     return 100 * (statistics.median(delays[-part:]) / statistics.median(delays[:part]) - 1)
 

@@ -87,7 +87,7 @@ def _many_ranks(run: Path, rounds: int) -> list[tuple[float, float]]:
 
 
 def _first_view(page: Path) -> float:
-    """Until the page says that it shows everything that is in view, the browser being there already."""
+    """The time until the page says that all that is in view is shown; the browser runs already."""
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium")

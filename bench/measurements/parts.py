@@ -74,7 +74,7 @@ class _Line(NamedTuple):
 
 
 def _trial(lines: Sequence[_Line], part: int) -> Trial:
-    """Of the spells of the part, against those that do nothing."""
+    """The trial of the spells of the part, against those that do nothing."""
     begins = accumulate((line.ticks for line in lines), initial=0)
     found = trial(
         [
@@ -89,7 +89,7 @@ def _trial(lines: Sequence[_Line], part: int) -> Trial:
 
 
 def _spell(number: int, line: _Line, begin: int) -> Spell:
-    """As runs have it. A trial compares times, so their unit, ticks, does not matter."""
+    """A spell as runs have it. A trial compares times, so their unit, ticks, does not matter."""
     return {
         "world": 0,
         "rank": 0,

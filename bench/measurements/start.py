@@ -81,7 +81,7 @@ def _nothing(rounds: int) -> Table:
 
 
 def _two_ranks(mpi: MpiEnvironment, rounds: int) -> Table:
-    """With its summary."""
+    """The time of two ranks, with the summary."""
     argv = [program(mpi, "init_finalize")]
     measured = interleave(rounds, (BARE, PROFILE), lambda tool: run_once(tool, mpi, 2, argv, summary=True))
     wall = measured.bare(_wall_s)

@@ -76,7 +76,7 @@ def _storing(run: Path) -> int:
 
 
 def _cpu_s(pid: int) -> float:
-    """As the scheduler counts it, in nanoseconds: ticks are longer than what is measured."""
+    """The time as the scheduler counts it, in nanoseconds: ticks are longer than what is measured."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])

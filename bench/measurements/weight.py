@@ -25,7 +25,7 @@ class _Program:
 
 
 def _batches_s(outcome: Outcome, batches: int) -> float:
-    """By the batches that nothing disturbed, neither other programs nor a drain; 50 iterations each."""
+    """The time by the batches that neither other programs nor a drain disturbed; 50 iterations each."""
     return 1e-9 * 50 * batches * outcome.value("quarter_ns")
 
 

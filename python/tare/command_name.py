@@ -54,7 +54,7 @@ def _program(words: list[str]) -> str:
 
 
 def _from_program(words: list[str]) -> list[str]:
-    """From the program on: launchers taken away, unless there is nothing behind them."""
+    """The words from the program on: launchers are taken away, unless there is nothing behind them."""
     while words and LAUNCHERS.fullmatch(PurePath(words[0]).name):
         rest = _after_launcher(words[1:])
         if not rest:
@@ -64,7 +64,7 @@ def _from_program(words: list[str]) -> list[str]:
 
 
 def _after_launcher(words: list[str]) -> list[str]:
-    """From the first word that can be the program; unknown options may have a value."""
+    """The words from the first one that can be the program; unknown options may have a value."""
     first_word: list[str] = []
     at = 0
     while at < len(words):

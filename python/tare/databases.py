@@ -103,7 +103,7 @@ def _checked(directory: Path, name: str, *, writable: bool = False) -> Path:
 
 
 def _close(connection: DuckDBPyConnection, writes_to: Path | None, *, locked: bool = True) -> None:
-    """From now on the connection reaches nothing but what it has."""
+    """Leaves the connection what it has, and nothing else."""
     connection.execute("SET python_enable_replacements = false")  # a name in a query is no variable of ours
     if writes_to is not None:
         connection.execute(f"SET allowed_directories = [{_quoted(writes_to)}]")

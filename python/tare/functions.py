@@ -28,7 +28,7 @@ class Meaning:
 
 @cache
 def meaning(function: str) -> Meaning:
-    """Of "MPI_Send"; of a function that this tare does not know, that nothing is known."""
+    """The meaning of a function, such as "MPI_Send"; of an unknown one, a Meaning without information."""
     return Meaning(*TABLE.get(function, ("other", "blocking", "unknown")))
 
 
@@ -46,7 +46,7 @@ OUTSIDE_NET = frozenset(of_meaning(begins="world") + of_meaning(ends="world"))
 
 
 def base(function: str) -> str:
-    """Without the `_c` of a large-count form."""
+    """The name without the `_c` of a large-count form."""
     return function.removesuffix("_c")
 
 

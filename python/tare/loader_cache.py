@@ -1,4 +1,4 @@
-"""Where the dynamic loader finds libraries by name: what `ldconfig -p` prints, without starting it."""
+"""The libraries that the dynamic loader finds by name: what `ldconfig -p` prints, without starting it."""
 
 from __future__ import annotations
 

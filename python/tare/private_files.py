@@ -85,7 +85,7 @@ class Directory:
         return owner == self.owner or (user != ROOT and owner in (user, ROOT))
 
     def check(self, name: str, *, writing: bool = False) -> None:
-        """For a file that something else is to open. CommandError and OSError as for `open`."""
+        """Checks a file that something else is to open. CommandError and OSError as for `open`."""
         os.close(self.open(name, os.O_RDWR if writing else os.O_RDONLY))
 
     def read(self, name: str, limit: int) -> bytes:
@@ -141,7 +141,7 @@ def opened_run(path: Path) -> Iterator[Directory]:
 
 
 def user_name(number: int) -> str:
-    """Of a user; the number if it has no name here."""
+    """The name of a user; the number if the user has no name here."""
     import pwd
 
     try:

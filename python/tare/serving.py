@@ -108,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile.close()
 
     def handle_one_request(self) -> None:
-        """As soon as its head is there."""
+        """Answers a request as soon as its head is there."""
         self.close_connection = True
         try:
             head = self._head()
@@ -185,6 +185,6 @@ def _target(path: str) -> SplitResult:
 
 
 def _end(came: bytearray) -> int | None:
-    """Where a head ends."""
+    """The place at which a head ends."""
     found = [at + len(end) for end in ENDS if (at := came.find(end)) >= 0]
     return min(found, default=None)

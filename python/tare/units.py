@@ -48,7 +48,7 @@ def duration(time_ns: float) -> str:
 
 
 def size(count: float) -> str:
-    """As a power of 1024: "1.23 GiB", "45.6 KiB", "789 B"."""
+    """The size with a power of 1024 as unit: "1.23 GiB", "45.6 KiB", "789 B"."""
     for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
         if count >= KIB**power:
             return f"{_three_digits(count / KIB**power)} {unit}"

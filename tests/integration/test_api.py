@@ -27,7 +27,7 @@ def succeed(command: Sequence[str | Path], **options: Any) -> str:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the component devel is installed; moved afterwards, because packages may be."""
+    """The place where the component devel is installed; moved afterwards, because packages may be."""
     first = tmp_path_factory.mktemp("install") / "first"
     succeed(
         ["cmake", "--install", ROOT / "build" / "release", "--component", "devel", "--prefix", first],

@@ -157,7 +157,7 @@ def test_equal_names_are_told_apart(call: Tare, tmp_path: Path) -> None:
 
 
 def test_two_thousand_inputs(call: Tare, one: Path, tmp_path: Path) -> None:
-    """With few files allowed to be open; of the runs, half have one name."""
+    """Few files are allowed to be open; half of the runs have one name."""
     inputs: list[str | Path] = [one]
     original = copy_of_run(tmp_path / "original")
     for number in range(1, MANY):

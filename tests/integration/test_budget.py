@@ -25,7 +25,7 @@ AMPLE = "50%"
 
 
 def calls_of(rounds: int, collectives: int = 1) -> dict[str, int]:
-    """Of each function, on all ranks."""
+    """The calls of each function, on all ranks."""
     each = rounds * RANKS
     found = {"MPI_Isend": MESSAGES * each, "MPI_Irecv": MESSAGES * each, "MPI_Waitall": each}
     return found | ({"MPI_Allreduce": each} if collectives else {})
@@ -107,7 +107,7 @@ def test_what_is_too_dear_is_left_out(mpi: MpiEnvironment, tare: Path, tmp_path:
 
 
 def test_totals_are_those_of_the_whole_run(tare: Path, tmp_path: Path) -> None:
-    """Of calls that were only counted, too: the sizes of the program's messages are known."""
+    """The totals include calls that were only counted: the sizes of the program's messages are known."""
     rounds = 30000
     measured, spells = measured_run(openmpi4(), tare, tmp_path, TIGHT, str(rounds), str(MESSAGES))
     lengths = [1 + number % 499 for number in range(rounds)]

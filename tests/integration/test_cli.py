@@ -46,7 +46,7 @@ def document(tare: Path, *arguments: str | Path) -> Any:
 
 
 def line_of(function: str) -> int:
-    """Where the probe calls it."""
+    """The line on which the probe calls it."""
     (line,) = [
         number for number, text in enumerate(PROBE.read_text().splitlines(), 1) if f"{function}(" in text
     ]
@@ -199,7 +199,7 @@ def test_doctor_proves_every_mpi_and_binding(tare: Path) -> None:
 
 
 def test_every_mpi_is_named_in_info(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """On every MPI, the name of the library and the end of the ranks are reported."""
+    """The name of the library and the end of the ranks are reported on every MPI."""
     program = compile_c(mpi, [PROBE], tmp_path / "probe")
     done = run(
         mpi, RANKS, [program], prefix=[tare, "run", "--quiet", "-o", tmp_path / "run", "--"], cwd=tmp_path

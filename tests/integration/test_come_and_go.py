@@ -22,7 +22,7 @@ def measured_rounds(
 
 
 def callers(measured: Measurement) -> dict[str, set[tuple[str | None, int]]]:
-    """Of each function, the calling functions and how often each calls it on all ranks together."""
+    """The calling functions of each function, and how often each calls it on all ranks together."""
     found: dict[str, set[tuple[str | None, int]]] = defaultdict(set)
     for row in measured.profile("site"):
         found[row["function"]].add((row["caller"], row["calls"]))

@@ -99,7 +99,7 @@ class Run:
 def going_on(
     tare: Path, mpi: MpiEnvironment, container: Sequence[str], program: Path, *options: str
 ) -> Iterator[Run]:
-    """Until the end of the block, when all of it is killed."""
+    """The run goes on until the end of the block, when all of it is killed."""
     folder = program.parent
     launch = [*mpi.mpiexec, "-n", str(RANKS), *container, str(program), str(folder / "open")]
     process = subprocess.Popen(
@@ -221,7 +221,7 @@ def test_ranks_with_a_memory_of_their_own_write_their_results(
 
 
 def test_what_is_not_known_is_unknown(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path) -> None:
-    """In a container, on a file system whose locks end with the descriptor."""
+    """The ranks are in a container, on a file system whose locks end with the descriptor."""
     if mpi.family == "mpich":
         pytest.skip("MPICH does not start where nothing can be written to /dev/shm")
     mounts = tmp_path / "mounts"

@@ -25,9 +25,9 @@ def efficiency_of(run: Path) -> Efficiency:
 @pytest.mark.parametrize("mode", [[], ["threads"]], ids=["alone", "threads"])
 @pytest.mark.parametrize("env", MPIS, ids=lambda env: env.name)
 def test_a_pipeline_is_serial(env: MpiEnvironment, mode: list[str], tare: Path, tmp_path: Path) -> None:
-    """Of 3 ranks, each is useful for 150 ms; together they take 350, whatever the network.
+    """Each of 3 ranks is useful for 150 ms; together they take 350, whatever the network.
 
-    Also where each has a second thread that does the same beside the first.
+    The same holds if each has a second thread that does the same beside the first.
     """
     program = compile_c(env, [PROGRAMS / "pipeline.c"], tmp_path / "program", "-pthread")
     measured = measure(tare, env, RANKS, [program, *mode], tmp_path / "run", "--trace")

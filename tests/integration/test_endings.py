@@ -69,7 +69,7 @@ class Ended:
         return next(row for row in self.ranks if row["rank"] == LAST)
 
     def says(self, words: str) -> None:
-        """Of the last rank, in all three places."""
+        """Asserts that all three places say this of the last rank."""
         first = first_end(self.summary)
         # Launchers are quick: of those that they killed in turn, the order may not be known.
         assert first.startswith((f"rank {LAST}, ", "ranks ")) and words in first, self.summary
@@ -86,7 +86,7 @@ class Ended:
 
 
 def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
-    """Of the ranks, once all are there or the command has ended; 0: that rank was killed before it said."""
+    """The pids of the ranks, once all are there or the command has ended; 0: the rank was killed first."""
     files = [folder / f"pid.{rank}" for rank in range(RANKS)]
     deadline = time.monotonic() + TIMEOUT_S
     while not all(file.exists() for file in files) and process.poll() is None:
@@ -148,7 +148,7 @@ def test_mpi_abort(way: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path) ->
 
 
 def test_interrupted_deadlock(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """By Ctrl-C, which the terminal sends to all: the summary says where to look."""
+    """Ctrl-C, which the terminal sends to all, interrupts it: the summary says where to look."""
     ended = Ended(tare, mpi, tmp_path, "deadlock", lambda process, _: os.killpg(process.pid, signal.SIGINT))
     assert {row["state"] for row in ended.ranks} == {"killed"}
     assert f"tare where {ended.directory}" in ended.summary

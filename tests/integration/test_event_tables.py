@@ -25,7 +25,7 @@ OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi"
 
 
 def assert_same_rows(run: Path, **filters: Any) -> list[str]:
-    """As of the decoder that goes row by row; returns them."""
+    """The decoder that goes row by row gives the same rows; returns them."""
     recording = tare_package.open(run)
     ranks, functions = filters.get("ranks"), filters.get("functions")
     events = recording.events(ranks, functions, filters.get("start_ns"), filters.get("end_ns"), 0)
@@ -71,7 +71,7 @@ def test_stored_traces_have_the_same_rows(run: Path) -> None:
 def test_real_traces_have_the_same_rows(
     program: str, ranks: int, argument: str, key: str, tare: Path, tmp_path: Path
 ) -> None:
-    """With requests that are started together or completed by another thread, windows and files."""
+    """Requests are started together or completed by another thread; there are windows and files."""
     path = compile_c(OPENMPI, [PROGRAMS / program], tmp_path / "program", "-pthread")
     arguments = [str(tmp_path / "data") if argument == "data" else argument] if argument else []
     options = ["--trace", "--buffer", "64K"]

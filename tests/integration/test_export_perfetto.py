@@ -90,7 +90,7 @@ def test_a_stored_trace(tare: Path, tmp_path: Path) -> None:
 
 
 def test_messages_of_requests_in_any_order(tare: Path, tmp_path: Path) -> None:
-    """From any source too, started together, completed one by one and in random orders."""
+    """Messages come from any source too, are started together, completed one by one and in random orders."""
     rounds, messages = 30, 8
     run = measured(tare, tmp_path, "persistent.c", 2, str(rounds)).directory
     slices = assert_same_calls(tare, run, tmp_path / "out")

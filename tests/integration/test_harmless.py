@@ -265,7 +265,7 @@ def assert_same(measured: Ended, run_plain: Callable[[], Ended]) -> None:
 
 
 def assert_no_more(measured: Ended, run_plain: Callable[[], Ended]) -> None:
-    """As assert_same, but lines may be missing: launchers lose output when they are told to abort.
+    """Asserts what assert_same does, but lines may be missing: launchers that abort lose output.
 
     (MPICH's does once in 25 runs; test_without_a_launcher compares every line.)
     """
@@ -276,7 +276,7 @@ def assert_no_more(measured: Ended, run_plain: Callable[[], Ended]) -> None:
 
 
 def outcome(ended: Ended) -> tuple[int, list[str], list[str]]:
-    """Without numbers (of processes, ranks, addresses), and in any order, as several processes speak."""
+    """The outcome without numbers (of processes, ranks, addresses), in any order: several processes speak."""
     return ended.returncode, lines(ended.stdout), lines(ended.stderr)
 
 

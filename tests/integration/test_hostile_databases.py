@@ -232,7 +232,7 @@ def test_a_query_may_read_and_write_files_if_the_user_says_so(
 
 
 def test_tables_are_written_where_the_user_says(call: Call, tmp_path: Path) -> None:
-    """Through a link, and to a name that is a text of SQL."""
+    """Tables go through a link, and to a name that is a text of SQL."""
     place = tmp_path / "it's here"
     place.mkdir()
     (tmp_path / "link").symlink_to(place)

@@ -133,7 +133,7 @@ def test_what_is_taken_out_is_private(call: Call, run_dir: Path) -> None:
 
 
 def pulled(run_dir: Path) -> Path:
-    """As if the run went on, and its ranks offloaded when they are asked: where the request goes."""
+    """The place of the request, made as if the run went on and its ranks offloaded when they are asked."""
     runner = {"pid": os.getpid(), "start_ticks": int(Path("/proc/self/stat").read_text().split()[21])}
     options = json.loads((run_dir / "meta.json").read_text("utf-8"))["options"] | {"monitor": "pull"}
     host = os.uname().nodename

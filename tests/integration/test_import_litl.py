@@ -38,7 +38,7 @@ def import_trace(tare: Path, trace: Path, to: Path) -> subprocess.CompletedProce
 
 
 def what_was_recorded(row: dict[str, Any]) -> list[str]:
-    """Of an event in the table, as the program prints it, without the thread."""
+    """The event as the program prints it, without the thread."""
     code = row["name"].removeprefix("event ")
     if row["kind"] == "raw":
         return [code, row["text"]]

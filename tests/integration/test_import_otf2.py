@@ -54,7 +54,7 @@ def profile(tare: Path, run_dir: Path, by: str) -> list[dict[str, Any]]:
 
 
 def test_events_of_the_program_come_back(tare: Path, tmp_path: Path) -> None:
-    """With the types and values of their parameters; markers and what only looks like a parameter do not."""
+    """Parameters keep their types and values; markers and what only looks like a parameter do not come."""
     program = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
     original = tmp_path / "run"
     subprocess.run(

@@ -51,7 +51,7 @@ def leaves(mpi: MpiEnvironment, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def calls_of(*each: dict[str, int], messages: int) -> Counter[str]:
-    """Of all ranks, with so many messages from the first to the last."""
+    """The calls of all ranks, with so many messages from the first to the last."""
     calls: Counter[str] = Counter({"MPI_Send": messages, "MPI_Recv": messages})
     for _ in range(RANKS):
         for own in (ALWAYS, *each):

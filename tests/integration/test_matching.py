@@ -16,7 +16,7 @@ RANKS, ROUNDS = 3, 20
 
 
 def rows(run: Path, query: str) -> list[Any]:
-    """Of a query of the tables `messages` and `collectives`."""
+    """The rows of a query of the tables `messages` and `collectives`."""
     opened = tare_package.open(run)
     messages, collectives = opened.messages, opened.collectives  # noqa: F841 (DuckDB finds them by name)
     with duckdb.connect() as connection:
@@ -24,7 +24,7 @@ def rows(run: Path, query: str) -> list[Any]:
 
 
 def test_every_message_and_collective_is_matched(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """In many small chunks."""
+    """The trace has many small chunks."""
     program = compile_c(mpi, [PROGRAMS / "matched.c"], tmp_path / "matched")
     options = ["--trace", "--buffer", "64K"]
     measured = measure(tare, mpi, RANKS, [program, str(ROUNDS)], tmp_path / "run", *options)

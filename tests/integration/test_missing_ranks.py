@@ -25,7 +25,7 @@ def gate(mpi: MpiEnvironment, tmp_path: Path) -> Path:
 
 
 def words(text: str) -> str:
-    """Without line breaks."""
+    """The text without line breaks."""
     return " ".join(text.split())
 
 

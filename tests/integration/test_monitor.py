@@ -180,7 +180,7 @@ def test_a_reader_that_is_slow_costs_the_ranks_nothing(
 def test_under_block_a_rank_waits_once_for_a_reader_that_hangs(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
 ) -> None:
-    """As long as it was told to, and not again before the reader has come; what has no room is counted."""
+    """It waits as long as it is to, and not again before the reader has come; what has no room is counted."""
     run, end = tmp_path / "run", tmp_path / "end"
     wait_ns = 20_000_000
     with running(

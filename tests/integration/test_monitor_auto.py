@@ -139,7 +139,7 @@ def test_points_of_the_program_are_left_out(
 
 
 def check(found: list[Round], decided: list[Pace], by_clock: bool) -> None:
-    """Between two decisions all ranks made the rounds that the first one says, and no others."""
+    """All ranks made, between two decisions, the rounds that the first one says, and no others."""
     for pace, following in itertools.pairwise(decided):
         assert following.from_round > pace.from_round
         between = [made.round for made in found if pace.from_round <= made.round < following.from_round]
@@ -151,8 +151,10 @@ def check(found: list[Round], decided: list[Pace], by_clock: bool) -> None:
 
 
 def steady_gap(numbers: list[int]) -> int:
-    """Of points of the program it is not stored how many are left out: as many as between rounds of which
-    none was lost. 1 if that cannot be told."""
+    """The number of points between rounds of which none was lost; 1 if that cannot be told.
+
+    How many points of the program are left out is not stored.
+    """
     gaps = [later - number for number, later in itertools.pairwise(numbers)]
     return gaps[0] if len(gaps) > 3 and len(set(gaps)) == 1 else 1
 
@@ -170,8 +172,7 @@ def check_queues(found: list[Round]) -> None:
 
 
 def check_whole(found: list[Round], decided: list[Pace], interval_ns: int) -> None:
-    """At intervals of at least so long, ranks have room: of each, all rounds are whole, but those of the
-    start, at which rings are full."""
+    """All rounds at intervals of at least so long are whole, but those of the start: there rings are full."""
     slow = 0
     for pace, following in itertools.pairwise(decided):
         if pace.interval_ns < interval_ns:

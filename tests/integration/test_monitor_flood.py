@@ -98,7 +98,7 @@ def processes_of(run: Path) -> list[int]:
 
 
 def listeners_of(run: Path) -> list[str]:
-    """Where the processes of the run accept connections: HOST:PORT, @ABSTRACT or a path."""
+    """The addresses at which the processes of the run accept connections: HOST:PORT, @ABSTRACT or a path."""
     inodes = set()
     for process in processes_of(run):
         for fd in Path(f"/proc/{process}/fd").iterdir():
@@ -121,7 +121,7 @@ def listeners_of(run: Path) -> list[str]:
 
 @contextmanager
 def flooded(addresses: list[str]) -> Iterator[int]:
-    """While another user (if this one is root) has as many connections as it gets."""
+    """Another user (if this one is root) has as many connections as it gets, for the length of the block."""
     with subprocess.Popen(
         [sys.executable, "-I", "-c", ATTACK, str(CONNECTIONS), *addresses],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
@@ -203,7 +203,7 @@ def test_a_flood_from_the_network_ends_nothing(tare: Path, tmp_path: Path) -> No
 def test_draining_goes_on_where_the_tree_ends(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
 ) -> None:
-    """As if libzmq had ended the process: rounds are missing, which is told, and no event of the trace is."""
+    """libzmq seems to have ended the process: rounds are missing, but no event of the trace is."""
     run, end = tmp_path / "run", tmp_path / "end"
     options = ["--monitor=10ms", "--trace", "--drain", "tared", "--buffer", "64K"]
     command = [tare, "run", *options, "-o", run, "--", *mpi.mpiexec, "-n", RANKS, program, "calls", 100, end]

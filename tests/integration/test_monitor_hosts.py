@@ -110,7 +110,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def wait_for_ranks(run: Path, host: Host, ranks: str) -> None:
-    """Until the last rounds of this host's file have exactly these ranks."""
+    """Waits until the last rounds of this host's file have exactly these ranks."""
     wait_until(lambda: [str(made.ranks) for made in rounds_of(run, host)[-3:]] == [ranks] * 3)
 
 
@@ -201,7 +201,7 @@ def test_a_request_reaches_the_ranks_of_all_hosts(
 
 
 def test_what_a_user_wants_reaches_the_ranks_of_all_hosts(hosts: Hosts, tare: Path, tmp_path: Path) -> None:
-    """At the same point of the program; and all nodes change the filter at the same round."""
+    """It reaches them at the same point of the program; and all nodes change the filter at the same round."""
     flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
     steered = Program(mpich4(), compile_c(mpich4(), [PROGRAMS / "steered.c"], tmp_path / "steered", *flags))
     run, root, end, output = tmp_path / "run", hosts.hosts[0], tmp_path / "end", tmp_path / "output"

@@ -42,7 +42,7 @@ class Job:
         )  # fmt: skip
 
     def from_round(self, *options: object) -> int:
-        """Of a request that is followed."""
+        """The first round of a request that is followed."""
         done = self.steer(*options)
         assert done.returncode == 0, done.stderr
         *_, last = done.stdout.splitlines()

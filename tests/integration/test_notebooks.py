@@ -50,7 +50,7 @@ def test_notebooks_are_stored_without_outputs(path: Path) -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path: Path, tare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a directory like the top of the sources, where nothing has run yet."""
+    """They run in a directory like the top of the sources, where nothing has run yet."""
     mpi = openmpi4()
     for name, program in {"tare": tare, "mpiexec": Path(mpi.mpiexec[0])}.items():
         (tmp_path / "bin").mkdir(exist_ok=True)

@@ -70,7 +70,7 @@ def test_the_overview_says_what_explain_says(page: Opened, tare: Path) -> None:
 
 
 def test_wait_states_are_those_of_the_report(page: Opened) -> None:
-    """By line, with what they wait for and the source text where it is at hand."""
+    """They are listed by line, with what they wait for and the source text where it is at hand."""
     page.page.locator("#waitstates").scroll_into_view_if_needed()
     page.wait("document.querySelectorAll('#waitstates .tabulator-row').length > 0")
     sums: dict[tuple[str, str], int] = {}
@@ -210,7 +210,7 @@ def test_on_paper_it_is_light_and_nothing_is_cut_off(browser: Any, file: Path) -
 
 
 def test_long_tables_are_printed_whole(browser: Any, file: Path) -> None:
-    """Up to a limit, in the order that the screen shows; on the screen only the rows in view are made."""
+    """They are whole up to a limit, in the order of the screen, on which only the rows in view are made."""
     context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
     opened = Opened(context.new_page(), file.as_uri())
     made = """count => {
@@ -244,7 +244,7 @@ def test_long_tables_are_printed_whole(browser: Any, file: Path) -> None:
 
 
 def test_phases_are_those_of_the_verb(page: Opened, tare: Path) -> None:
-    """As a table, and as a band above the timeline."""
+    """The page has them as a table, and as a band above the timeline."""
     page.page.locator("#phases").scroll_into_view_if_needed()
     page.wait("document.querySelectorAll('#phases .tabulator-row').length > 0")
     phases = read(tare, "phases", str(RUN))["phases"]
@@ -284,7 +284,7 @@ def events_between(tare: Path, start: float, end: float) -> list[dict[str, Any]]
 
 
 def test_the_timeline_shows_every_call(page: Opened, tare: Path) -> None:
-    """Of a small run the file holds all calls; they are those of `tare events`."""
+    """The file holds all calls of a small run; they are those of `tare events`."""
     events = events_between(tare, 0, 1e9)
     calls = page.page.evaluate(
         "({ count: tare.timeline.data.all.count, of: [...tare.timeline.data.all.start] })"

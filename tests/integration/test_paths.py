@@ -23,7 +23,7 @@ SOLVER_FRAMES = 1 + 1 + 7 + 1 + 1  # solver_MPI_Send, exchange, relax, cycle, so
 
 @pytest.fixture
 def one_mpi() -> MpiEnvironment:
-    """For what does not depend on the MPI."""
+    """An MPI for what does not depend on the MPI."""
     return next(env for env in all_environments() if not env.missing())
 
 

@@ -34,7 +34,7 @@ def succeed(command: Sequence[str | Path], **options: Any) -> str:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the component devel is installed; moved afterwards, because packages may be."""
+    """The place where the component devel is installed; moved afterwards, because packages may be."""
     first = tmp_path_factory.mktemp("install") / "first"
     release = ROOT / "build" / "release"
     succeed(["cmake", "--install", release, "--component", "devel", "--prefix", first])
@@ -94,7 +94,7 @@ def test_a_program_gets_the_tables_of_python(table: str, by_cmake: Path, measure
 
 @pytest.mark.parametrize("ranks", [None, [0, 2]])
 def test_the_profile_is_that_of_the_verb(measured: Measurement, ranks: list[int] | None) -> None:
-    """By all keys, and each two of them."""
+    """It is summed by all keys, and by each two of them."""
     run = tare_package.open(measured.directory)
     chosen = profile.Chosen(ranks=frozenset(ranks or ()))
     for keys in (*combinations(profile.KEYS, 1), *permutations(profile.KEYS, 2)):

@@ -49,7 +49,7 @@ PLANS = [["study", "run", "--dry-run"], ["study", "run", "--dry-run", "--skip-un
 
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where matplotlib has found its fonts already: for that it starts fc-list, once for a user."""
+    """A place in which matplotlib has found its fonts already: it starts fc-list for that, once."""
     place = tmp_path_factory.mktemp("matplotlib")
     subprocess.run(
         [PYTHON, "-c", "import matplotlib.pyplot"], env=os.environ | {"MPLCONFIGDIR": str(place)}, check=True

@@ -65,7 +65,7 @@ def test_time_waited_is_of_the_calls_that_started_what_was_waited_for(
 def test_bytes_by_function_are_the_same_in_profile_and_trace(
     mpi: MpiEnvironment, name: str, ranks: int, arguments: list[str], tare: Path, tmp_path: Path
 ) -> None:
-    """By the query of the documentation; also of requests that outlive the chunk that has their start."""
+    """The query is that of the documentation; some requests outlive the chunk that has their start."""
     program = compile_c(mpi, [PROGRAMS / f"{name}.c"], tmp_path / name)
     measured = measure(
         tare, mpi, ranks, [program, *arguments], tmp_path / "run", "--trace", "--buffer", "64K"

@@ -90,7 +90,7 @@ def test_every_pair_of_random_patterns_is_right(mpi: MpiEnvironment, tare: Path,
 def test_every_pair_of_a_third_of_the_messages_is_right(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
-    """Of a receive whose message is not chosen less is kept."""
+    """Less is kept of a receive whose message is not chosen."""
     sample_patterns(mpi, tare, tmp_path, threshold=0.3)
 
 
@@ -197,7 +197,7 @@ def test_another_thread_may_ask_below_thread_multiple(
 
 @TWO
 def test_requests_that_start_together_have_no_order(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """Of the same channel, or where one takes what another might; else they are as any."""
+    """Requests of the same channel have none, nor do those of which one takes what another might."""
     times = 20
     program = compile_c(mpi, [PROGRAMS / "started.c"], tmp_path / "started")
     measured = measure(tare, mpi, 2, [program, str(times)], tmp_path / "run", "--sample", "random:1")

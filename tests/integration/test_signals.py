@@ -78,7 +78,7 @@ class Running:
 
     @property
     def pid(self) -> int:
-        """Of the program itself."""
+        """The pid of the program itself."""
         return int(self.said()[0].split()[1])
 
     def until(self, condition: Callable[[], bool]) -> None:
@@ -106,7 +106,7 @@ def outcome(program: Path, folder: Path, number: int, *before: str | Path) -> in
 
 @pytest.mark.parametrize("number", CATCHABLE, ids=str)
 def test_default_actions(number: int, signalled: Path, tare: Path, tmp_path: Path) -> None:
-    """Of a signal to `tare run` alone: the command ends by it, and `tare run` does."""
+    """A signal comes to `tare run` alone: the command ends by it, and `tare run` does."""
     expected = outcome(signalled, tmp_path / "plain", number)
     assert expected == (ENDED if number in HARMLESS else -number)
     prefix = measured(tare, tmp_path / "measured")
@@ -118,7 +118,7 @@ def test_default_actions(number: int, signalled: Path, tare: Path, tmp_path: Pat
 def test_each_signal_comes_once(
     number: int, terminal: bool, signalled: Path, tare: Path, tmp_path: Path
 ) -> None:
-    """To `tare run` alone, to the process group, and to each process."""
+    """The signal is sent to `tare run` alone, to the process group, and to each process."""
     with Running(signalled, tmp_path, "handle", *measured(tare, tmp_path), terminal=terminal) as running:
         os.kill(running.process.pid, number)
         running.until(lambda: len(running.got()) == 1)

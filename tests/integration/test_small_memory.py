@@ -37,7 +37,7 @@ def measure_in(
     *options: str,
     disk: str = "",
 ) -> Measurement:
-    """As `measure`; the run directory may be as small as `disk`."""
+    """Measures as `measure` does; the run directory may be as small as `disk`."""
     place = run_dir.parent
     prefix: list[Path | str] = ["unshare", "-m", "sh", "-c", _IN_SMALL_MEMORY, "sh", shm, disk, place]
     ended = run(mpi, ranks, argv, prefix=[*prefix, tare, "run", "-q", *options, "-o", run_dir, "--"])

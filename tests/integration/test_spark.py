@@ -43,7 +43,7 @@ def exported(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(exported: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
-    """On DuckDB."""
+    """What DuckDB finds."""
     directory = tmp_path_factory.mktemp("duckdb")
     program().write(queries.of_parquet(ibis.duckdb.connect(), exported), directory)
     return results(directory)

@@ -90,7 +90,7 @@ def test_only_what_is_young_is_kept(mpi: MpiEnvironment, killed: Path, tare: Pat
 def test_killed_at_any_moment(
     repeat: int, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
 ) -> None:
-    """At least every call that had returned is there; at most one more, which was about to return."""
+    """Every call that had returned is there, and at most one more, which was about to return."""
     chance = random.Random(repeat)
     drain = "tared" if repeat % 3 == 0 else "inline"
     with Running(tare, mpi, killed, tmp_path, "--drain", drain) as running:
@@ -289,7 +289,7 @@ class Running:
         return self.path(rank).exists() and self.progress(rank).returned > 0
 
     def wait_for_calls(self, count: int) -> None:
-        """On each rank."""
+        """Waits until each rank has made so many."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while any(self.progress(rank).returned < count for rank in range(RANKS)):
             assert time.monotonic() < deadline and self.process.poll() is None

@@ -101,7 +101,7 @@ def test_calls_are_those_of_the_profile(measured: Measurement) -> None:
 
 
 def test_requests_have_the_calls_that_started_and_completed_them(measured: Measurement) -> None:
-    """As many as the calls of the trace have started, and with the times of the messages."""
+    """There are as many as the calls of the trace have started, and they have the times of the messages."""
     started = query(
         measured,
         """SELECT count(*) FROM calls WHERE request IS NOT NULL

@@ -42,7 +42,7 @@ def test_it_drains_what_ranks_record(mpi: MpiEnvironment, killed: Path, tare: Pa
 def test_ranks_start_it_where_nobody_collects(
     mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
 ) -> None:
-    """As on the other nodes of a job; segments lie in the run directory, as where shared memory is full."""
+    """The place is as another node of a job; segments lie in the run directory, as shared memory is full."""
     measured = measure(tare, mpi, RANKS, ["true"], tmp_path / "run", "--drain", "tared")
     meta = json.loads((measured.directory / "meta.json").read_text())
     library = tare.parent.parent / "lib"

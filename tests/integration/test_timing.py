@@ -176,7 +176,7 @@ def test_programs_without_mpi_leave_no_record(tare: Path, tmp_path: Path) -> Non
 
 
 def test_it_costs_little(tare: Path, tmp_path: Path) -> None:
-    """With an MPI that takes no time: below a microsecond beside its one system call; the fastest run."""
+    """The MPI takes no time: below a microsecond beside its one system call; the fastest run."""
 
     def compiled(name: str, *flags: str) -> Path:
         out = tmp_path / name

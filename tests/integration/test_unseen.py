@@ -1,4 +1,4 @@
-"""Where MPI was used and none of its calls was seen, `tare run` and `tare info` say so, and why."""
+"""`tare run` and `tare info` name the processes that used MPI without a call that was seen, and say why."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def chosen(opened: Opened, times: str) -> None:
 
 
 def test_times_are_chosen_on_the_page(serving: str, browser: Any) -> None:
-    """As recorded, and compensated: the timeline and all that is said of waits are those of that reading."""
+    """The timeline and all that is said of waits follow the choice: recorded or compensated times."""
     context = browser.new_context()
     opened = Opened(context.new_page(), f"{serving}#timeline?search=x")
     assert opened.page.evaluate("tare.data.times") == "recorded"

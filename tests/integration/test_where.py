@@ -85,7 +85,7 @@ def test_rank_that_misses_a_barrier(tare: Path, mpi: MpiEnvironment, waiting: Pa
 
 
 def test_rank_that_exited(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
-    """Below a shell that stays, so that the launcher does not kill the others."""
+    """The rank is below a shell that stays, so that the launcher does not kill the others."""
     command = ["sh", "-c", f"{waiting} exits; sleep 600"]
     with hanging(tare, mpi, command, tmp_path / "run") as found:
         gone, receiver = found["rows"]

@@ -1,4 +1,4 @@
-"""As steered.c, in Python: prints each message."""
+"""The program of steered.c, in Python: prints each message."""
 
 import sys
 import time

@@ -142,7 +142,7 @@ def test_parts_over_events_and_ranks_are_drawn(file: Path) -> None:
 
 
 def test_what_is_called_growth_is_seldom_chance() -> None:
-    """Of parts that do not grow at all, at most one in forty is said to: an end of an interval of 95 %."""
+    """One in forty, at most, of parts that do not grow at all is said to: an end of an interval of 95 %."""
     random = np.random.default_rng(11)
     trials = 4000
     found = [

@@ -186,7 +186,7 @@ def test_a_tool_that_another_mpi_cannot_use(tmp_path: Path) -> None:
 
 
 def test_events_are_counted_by_a_command(tmp_path: Path) -> None:
-    """In all, or by rank, where one may be told several times."""
+    """It counts them in all, or by rank, where one may be told several times."""
 
     def counted(said: str, pattern: str) -> counts.Counts:
         text = f'[count]\ncommand = ["printf", "%s", "{said}"]\nevents = \'{pattern}\'\n'

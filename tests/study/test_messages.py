@@ -112,7 +112,7 @@ def test_a_wrong_number_of_samples_shows(tmp_path: Path) -> None:
     "spec", ["random:0.01", "random:0.3,stat", "counter:16,4,freq", "counter:5,4,seed=3"]
 )
 def test_expected_numbers_are_those_of_the_definition(spec: str) -> None:
-    """By simulation; 99.9 % of the runs lie inside, and the interval is no wider than that takes."""
+    """A simulation agrees: 99.9 % of the runs lie inside, and the interval is no wider than that takes."""
     random, sent, trials = Random(spec), 4000, 400
     strategy, _, numbers = spec.partition(":")
     words = numbers.split(",")

@@ -65,7 +65,7 @@ def test_repetitions_that_are_said_to_suffice_do() -> None:
 
 @pytest.mark.parametrize(("count", "half_width"), [(6, 0.04), (9, 0.03), (28, 0.014), (120, 0.0067)])
 def test_few_repetitions_suffice_as_said(count: int, half_width: float) -> None:
-    """Of normal values with a deviation of 0.03: intervals are as wide as asked for, on average."""
+    """Values are normal with a deviation of 0.03: intervals are as wide as asked for, on average."""
     told = [
         needed
         for _ in range(40)
@@ -101,7 +101,7 @@ NOISE = {
 @pytest.mark.parametrize("blocks", [6, 10, 20])
 @pytest.mark.parametrize("noise", NOISE)
 def test_intervals_of_studies_cover_the_overhead(noise: str, blocks: int) -> None:
-    """Of runs that drift and are disturbed; the noise of both tools is the same, the overhead 3 %."""
+    """Runs drift and are disturbed; the noise of both tools is the same, the overhead 3 %."""
     covered = 0
     for _ in range(SIMULATIONS):
         drift = np.exp(np.cumsum(RANDOM.normal(0, 0.02, blocks)))

@@ -72,7 +72,7 @@ def join(into: Path, other: Path, name: str, theirs: str | None = None) -> tuple
 
 
 def tables(file: Path, directory: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """Of the section: by table and factor, the share by column."""
+    """The tables of the section: by table and factor, the share by column."""
     made = report(file, directory, "1", with_figures=False)
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for section in made.sections:

@@ -45,7 +45,7 @@ FLUSH_BYTES = 24 * 65_536
 
 
 def table_2(ranks: int = 4) -> tuple[InPhase, ...]:
-    """With more ranks, further ones have what rank 1 has."""
+    """The values of the paper's table; ranks beyond the table's have what rank 1 has."""
     return tuple(
         InPhase(rank, phase, events[of], FLUSHES[phase][of], FLUSH_BYTES * FLUSHES[phase][of])
         for rank in range(ranks)

@@ -87,7 +87,7 @@ def test_wavefronts_give_the_same_flux_on_any_grid_of_ranks(openmpi: MpiEnvironm
 
 
 def test_the_flux_of_a_wavefront_is_that_of_an_endless_box(openmpi: MpiEnvironment, tmp_path: Path) -> None:
-    """Inside a large box all that is emitted collides: emission / (collisions - scattering) = 20."""
+    """All that is emitted inside a large box collides: emission / (collisions - scattering) = 20."""
     program = compile_c(openmpi, [WORKLOADS / "wavefront.c"], tmp_path / "wavefront", "-O2", "-lm")
 
     def flux(cells: int, sweeps: int) -> float:

@@ -30,14 +30,14 @@ class Opened:
         self.wait(READY)
 
     def texts(self, selector: str) -> list[str]:
-        """Of all elements that match, also of those out of view."""
+        """The texts of all elements that match, also of those out of view."""
         found: list[str] = self.page.eval_on_selector_all(
             selector, "elements => elements.map(each => each.textContent)"
         )
         return found
 
     def wait(self, condition: str) -> None:
-        """For a condition in JavaScript; the page's policy lets Playwright wait for none by itself."""
+        """Waits for a condition in JavaScript; the page's policy lets Playwright wait for none by itself."""
         deadline = time.monotonic() + PATIENCE_S
         while not self.page.evaluate(condition):
             assert time.monotonic() < deadline, f"{condition} has not come: {self.complaints}"

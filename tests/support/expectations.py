@@ -90,7 +90,7 @@ class Expected:
         return _sums(((each.line, each.function), each, each.size_bytes) for _, each in self._sited(ranks))
 
     def by_rank_and_site(self, ranks: int) -> dict[Any, Sum]:
-        """As in the trace."""
+        """The sums as the trace has them."""
         return _sums(
             ((rank, each.line, each.function), each, each.event_bytes) for rank, each in self._sited(ranks)
         )

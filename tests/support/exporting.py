@@ -95,7 +95,7 @@ TOO_LARGE = os.strerror(27)
 
 
 def rows(tare: Path, run: Path, *options: str) -> list[dict[str, object]]:
-    """Of `tare events`."""
+    """The rows of `tare events`."""
     command: list[Path | str] = [tare, "events", run, "--json", *options]
     return list(json.loads(subprocess.check_output(command, timeout=60))["rows"])
 

@@ -8,7 +8,7 @@ from tare.lab.study.weight import Weight
 
 
 def outcome(net_ns: int, weight: Weight | None) -> Outcome:
-    """Of a run on one rank that took `net_ns`; `weight`: what tare said of itself, None of a bare run."""
+    """The outcome of a run on one rank that took `net_ns`; `weight`: tare's account, None of a bare run."""
     timing = {
         "rank": 0, "host": "h", "pid": 1, "entered": "MPI_Init", "init_ns": 0, "net_ns": net_ns,
         "finalize_ns": 0, "net_user_ns": net_ns, "net_system_ns": 0, "user_ns": net_ns, "system_ns": 0,

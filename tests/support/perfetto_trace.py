@@ -12,7 +12,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 @dataclass
 class Slice:
-    """Between two track events, or at one (`kind` "instant", "counter")."""
+    """A span between two track events, or one event (`kind` "instant", "counter")."""
 
     process: str
     thread: str

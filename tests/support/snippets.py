@@ -34,7 +34,7 @@ class Snippet:
         return f"{self.page.name}:{self.line}"
 
     def commands(self) -> list[str]:
-        """Of what a terminal shows."""
+        """The commands that a terminal shows."""
         return [line[2:] for line in self.text.splitlines() if line.startswith("$ ")]
 
 

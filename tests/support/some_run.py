@@ -8,7 +8,7 @@ from tare.runs.metadata import Metadata
 
 
 def metadata(**given: Any) -> Metadata:
-    """Of a run of ./app that has ended well, but for what is given."""
+    """The metadata of a run of ./app that has ended well, but for what is given."""
     usual: dict[str, Any] = {
         "format": 1, "tare": "0.1.0", "run_id": "0123456789abcdef", "name": "app", "command": ["./app"],
         "cwd": "/tmp", "host": "node", "start_ns": 10**18, "segment_dir": "/dev/shm", "state": "ended",

@@ -89,7 +89,7 @@ def test_holm_corrects_in_order() -> None:
 
 
 def test_noise_alone_is_seldom_called_real() -> None:
-    """Of 300 comparisons of equal distributions, 5 % are expected below 0.05: 15, and 30 is 4 sigma off."""
+    """5 % of 300 comparisons of equal distributions are expected below 0.05: 15, and 30 is 4 sigma off."""
     dice = random.Random(7)
     draws = [[dice.lognormvariate(0, 0.1) for _ in range(10)] for _ in range(300)]
     low = sum((compare(draw[:5], draw[5:]).p or 0) < 0.05 for draw in draws)

@@ -34,7 +34,7 @@ def a_round(number: int, first_ns: int, used: str, content: bytes) -> Round:
 
 
 def with_times(number: int, first_ns: int, times: Bins) -> Round:
-    """Of the default filter: statistics of no event, and a histogram of one."""
+    """A round of the default filter: statistics of no event, and a histogram of one."""
     histogram = reduced({1: [times]})
     nothing = struct.pack("<I", 0)
     content = b"".join(struct.pack("<I", len(part)) + part for part in (nothing, histogram))
@@ -165,7 +165,7 @@ def test_a_picture_as_text() -> None:
 
 
 def test_bins_that_lie_far_apart_take_little() -> None:
-    """Of files that somebody made: as many counts as there are widths between them would be no memory."""
+    """Somebody made the files: as many counts as there are widths between them would be no memory."""
     far = [Bins(0, 0, (1,)), Bins(0, (1 << 63) - 1, (2, 3)), Bins(62, 5, (4,))]
     for parts in (far, far[:2], far[1:]):
         found = histograms.together(parts)

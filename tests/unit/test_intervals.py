@@ -60,7 +60,7 @@ def test_samples_that_are_too_few() -> None:
 
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_pooled_intervals_cover_what_they_say(count: int) -> None:
-    """Of independent estimates that err by different amounts, each with an interval of 95 %."""
+    """The estimates are independent and err by different amounts, each with an interval of 95 %."""
     random = Random(f"pooled {count}")
     deviations = [1 + at % 3 for at in range(count)]
     covered = 0

@@ -23,7 +23,7 @@ def test_what_ranks_need_is_handed_on() -> None:
 
 
 def test_all_that_the_library_reads_is_handed_on() -> None:
-    """As docs/environment.md lists it, and the library in the ranks asks for it."""
+    """docs/environment.md lists the variables, and the library in the ranks asks for them."""
     page = (ROOT / "docs" / "environment.md").read_text()
     documented = set(re.findall(r"^\| `TARE_(\w+)`", page, re.MULTILINE)) - {"TIMING"}
     assert documented == {*VARIABLES, *OF_USERS}

@@ -36,7 +36,7 @@ def test_what_is_vendored_is_what_was_released() -> None:
 
 
 def test_classes_are_those_of_the_reader() -> None:
-    """In the order in which the page reads their shares; what the reader calls flush is tare's there."""
+    """They have the order in which the page reads their shares; the reader's flush is tare's on the page."""
     header = (ROOT / "src" / "reader" / "timeline" / "activity.h").read_text()
     named = re.findall(r'"([a-z-]+)"', header)
     assert [*call_sites.CLASSES, "flush"] == named

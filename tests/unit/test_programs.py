@@ -37,7 +37,7 @@ ELSEWHERE = {
 
 
 def names(tree: ast.AST) -> Iterator[str]:
-    """Of what is taken from a module, as in os.system."""
+    """The names of what is taken from a module, as in os.system."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             yield f"{node.value.id}.{node.attr}"
@@ -103,7 +103,7 @@ def test_tools_are_not_taken_from_the_current_directory(hostile: Path) -> None:
 def test_modules_are_not_taken_from_the_current_directory(
     hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what `tare top` runs for its key w."""
+    """`tare top` runs this for its key w."""
     code = "from pathlib import Path; from tare.commands.top import _where; print(_where(Path('nowhere')))"
     monkeypatch.delenv("PYTHONPATH", raising=False)
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60)

@@ -166,7 +166,7 @@ def test_a_rank_that_stops_is_seen(chunks: dict[str, list[bytes]], files: list[s
 
 
 def test_rates_are_of_rounds_with_the_same_ranks(chunks: dict[str, list[bytes]], files: list[str]) -> None:
-    """Where a rank with little time is missing, the mean of the others is no time that has passed."""
+    """A rank with little time is missing: the mean of the others is no time that has passed."""
 
     def without_rank_0(number: int) -> bytes:
         values = {"MPI_Send": (50.0 * number, 100 * S + number * S / 4, 5000.0 * number)}
@@ -290,7 +290,7 @@ def test_impossible_ranks_are_damage(lost: bytes) -> None:
 
 
 def test_an_impossible_filter_is_damage() -> None:
-    """To take a megabyte of plus signs apart would take minutes."""
+    """A megabyte of plus signs would take minutes to take apart."""
     for used in (b"+" * (1 << 20), b"statistics+" * 64, b"x" * (1 << 20)):
         head = struct.pack("<QqqqqQQII", 1, S, S, S, 0, 3, 4, 2, 1) + ranks((0, 2)) + ranks()
         payload = record(2, head + struct.pack("<I", len(used)) + used)
@@ -391,7 +391,7 @@ def test_the_history_is_drawn_whole_or_not_at_all(chunks: dict[str, list[bytes]]
     ],
 )
 def test_filters_in_a_chain_are_told_apart(parts: list[str]) -> None:
-    """As src/format/filter_names.h does."""
+    """They are told apart as src/format/filter_names.h does."""
     assert rounds.split_filters("+".join(parts)) == parts
 
 

@@ -115,7 +115,7 @@ def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
 
 
 def between(source: int, destination: int, uncertainty_ns: int) -> Any:
-    """Of a class, what the clocks mean for it."""
+    """What the clocks mean for a class."""
     return {
         "world": 0, "source": source, "destination": destination, "uncertainty_ns": uncertainty_ns,
         "between_nodes": source % 2 != destination % 2,
@@ -123,7 +123,7 @@ def between(source: int, destination: int, uncertainty_ns: int) -> Any:
 
 
 def clock(rank: int, start: int, end: int, drift: int, span: int) -> Any:
-    """Of the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
+    """The clock in the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
     return {
         "world": 0, "rank": rank, "clock_rank": rank % 2, "clock_uncertainty_ns": start,
         "clock_end_uncertainty_ns": end, "clock_drift_ns": drift, "clock_span_ns": span,

@@ -1,4 +1,4 @@
-"""Since when ranks are silent, compared with what a table of all ranks would say."""
+"""The silence of ranks, compared with what a table of all ranks would say."""
 
 from __future__ import annotations
 

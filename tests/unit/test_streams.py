@@ -85,7 +85,7 @@ def test_command_keeps_its_exit_code_and_its_streams(program: Path, tmp_path: Pa
 
 
 def test_program_that_is_not_measured_leaves_no_segment(program: Path, tmp_path: Path) -> None:
-    """Where no run is named, its segment would stand in the root directory."""
+    """Its segment would stand in the root directory, as no run is named."""
     done = shell(tmp_path, shlex.join([str(program), "echo $$"]))
     assert (done.returncode, done.stderr) == (0, "")
     assert not Path(f"/tare--{done.stdout.strip()}-0").exists()

@@ -19,7 +19,7 @@ from tare.runs.run import Run
 
 @pytest.fixture
 def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Of a complete run; tests change its processes."""
+    """A complete run; tests change its processes."""
     monkeypatch.setitem(sys.modules, "tare._native", fake_native)
     monkeypatch.setattr(tare, "_native", fake_native, raising=False)
     monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(tmp_path)))
@@ -39,7 +39,7 @@ def set_processes(recording: Run, processes: list[Any]) -> None:
 
 
 def change_totals(recording: Run, cost: dict[str, Any] | None = None, **trace: Any) -> None:
-    """Of all ranks."""
+    """Changes the totals of all ranks."""
     native: Any = recording._native
     native.cost |= cost or {}
     native.trace |= trace

@@ -45,7 +45,7 @@ def test_the_limiting_overhead_is_that_of_the_paper() -> None:
 
 
 class MadeUpTree:
-    """Of which the true interval is known; it is slower when rounds come more often."""
+    """A tree of which the true interval is known; it is slower when rounds come more often."""
 
     def __init__(self, true_ns: float) -> None:
         self.true_ns = true_ns
@@ -135,7 +135,7 @@ def test_the_delay_at_rest_is_the_way_up() -> None:
 
 
 def paces(truth: Costs, processors: int, noise: float = 0.0) -> dict[Topology, list[float]]:
-    """Of real trees, if the model were the truth."""
+    """The paces of real trees, if the model were the truth."""
     signs = (1, -1, 0, 1, -1, 1, -1, 0)
     return {
         each: [

@@ -53,7 +53,7 @@ def test_a_text_goes_on_below_itself(text: str) -> None:
 
 
 def test_a_place_of_which_no_name_is_known_is_an_address() -> None:
-    """As `--sample site=` takes it."""
+    """The address is as `--sample site=` takes it."""
     stripped = Placed(object="/usr/bin/lmp", offset=0x1F)
     assert terminal.place(stripped) == "lmp+0x1f"
     assert terminal.place(replace(stripped, caller="exchange")) == "lmp"

@@ -68,7 +68,7 @@ def activity(event: str, share: float, value: float | None = None) -> Activity:
 
 
 class MadeColumns(Columns):
-    """Of events that the test names, one round with two ranks that differ."""
+    """Columns of events that the test names, one round with two ranks that differ."""
 
     def __init__(self, *events: tuple[Kind, str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""When `tare watch` tells of what, and what it tells Prometheus, on numbers that are known."""
+"""The alerts of `tare watch`, and what it tells Prometheus, on numbers that are known."""
 
 from __future__ import annotations
 

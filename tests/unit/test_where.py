@@ -1,4 +1,4 @@
-"""Where ranks are, and which of them are deadlocked, on calls made by hand."""
+"""The places of ranks, and which of them are deadlocked, on calls made by hand."""
 
 from __future__ import annotations
 

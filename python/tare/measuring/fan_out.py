@@ -32,7 +32,7 @@ class Job:
 
     @staticmethod
     def of(variables: Mapping[str, str]) -> Job:
-        """Of Slurm, or of PBS."""
+        """The job that the variables of Slurm or of PBS describe."""
         nodes = variables.get("SLURM_JOB_NUM_NODES") or variables.get("SLURM_NNODES", "")
         if nodes.isdecimal():
             ranks = variables.get("SLURM_NTASKS", "")
@@ -71,7 +71,7 @@ def choose(monitoring: Monitoring, job: Job) -> Choice | None:
 
 
 def _levels(nodes: int, fan_out: int) -> int:
-    """Below the root."""
+    """The number of levels below the root."""
     levels, width, held = 0, 1, 1
     while held < nodes:
         width *= fan_out
@@ -94,7 +94,7 @@ def _least(bois: Bois) -> tuple[int, int] | None:
 
 
 def _trees(monitoring: Monitoring) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Of the cache, on this machine and with this filter."""
+    """The trees of the cache that were measured on this machine and with this filter."""
     for text, entry in sweet_spots.entries().items():
         with suppress(ValueError, KeyError, TypeError, IndexError, AttributeError):
             tree = json.loads(text)[-1]

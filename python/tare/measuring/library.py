@@ -1,4 +1,4 @@
-"""Where the preload libraries, and what belongs to them, are installed."""
+"""The places of the preload libraries, and of what belongs to them."""
 
 from __future__ import annotations
 

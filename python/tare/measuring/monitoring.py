@@ -42,7 +42,7 @@ KEYS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Monitoring:
-    """When ranks hand over snapshots, and what happens to them (docs/monitoring.md)."""
+    """The times at which ranks hand over snapshots, and what happens to these (docs/monitoring.md)."""
 
     interval_ns: int = 0  # between offload points that the clock makes; 0: the program makes them
     region: str = ""  # the region whose entries are offload points; empty: calls of `tare.offload()` are
@@ -61,7 +61,7 @@ class Monitoring:
     acceptance: int | None = None  # children of a node that may be missing in a round; None: any number
 
     def variable(self, epoch_ns: int) -> str:
-        """For TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
+        """The value of TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
         pairs: dict[str, object] = {
             "policy": self.policy,
             "interval": self.interval_ns,
@@ -87,7 +87,7 @@ class Monitoring:
 
 
 def parse(spec: str) -> Monitoring:
-    """Of WHEN[,KEY=VALUE]...; ValueError, with what is wrong, if it is none."""
+    """The monitoring that WHEN[,KEY=VALUE]... asks for. ValueError, with what is wrong, if it is none."""
     when, *rest = [part.strip() for part in spec.split(",")]
     chosen: dict[str, str] = {}
     sites = []
@@ -216,7 +216,7 @@ def _only(value: str | None) -> str:
 
 
 def _sites(values: Sequence[str]) -> tuple[str, ...]:
-    """As `tare run --sample` takes them; lines of compiled code have become addresses (source_sites.py)."""
+    """The sites as `tare run --sample` takes them; source_sites.py made addresses of lines."""
     if not values:
         return ()
     from tare import _native

@@ -37,7 +37,7 @@ def hold() -> set[int]:
 
 
 def let_stop() -> None:
-    """After the command has ended: the others wait until they are taken, or for ever."""
+    """Lets signals stop tare again, after the command has ended; the others wait until they are taken."""
     for _ in pending():
         pass
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
@@ -145,7 +145,7 @@ class Relay:
         self._stop_with_it()
 
     def wait(self) -> int:
-        """For its end: its exit code, or minus the signal that ended it."""
+        """Waits for its end; returns its exit code, or minus the signal that ended it."""
         while not self.has_ended():
             self._take(signal.sigwaitinfo(ALL))
             self._stop_with_it()
@@ -156,7 +156,7 @@ class Relay:
         return os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _take(self, first: signal.struct_siginfo) -> None:
-        """Of signals in quick succession: until nothing is on its way that the witness has told before."""
+        """Takes the signal and those that follow quickly, until all that the witness has told have come."""
         infos = [info for info in [first] if not _is_our_own(info)]
         came: Counter[int] | None = Counter()
         while infos:
@@ -194,7 +194,7 @@ class Relay:
         return True
 
     def _stop_with_it(self) -> None:
-        """If the command has stopped when we were told to stop, so that whoever started us learns it."""
+        """Stops if the command stopped when we were told to stop, so that our parent learns it."""
         changes = os.WSTOPPED | os.WCONTINUED | os.WNOHANG
         with suppress(ChildProcessError):  # it has ended
             while change := os.waitid(os.P_PID, self._child, changes):

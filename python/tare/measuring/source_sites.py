@@ -46,12 +46,12 @@ def with_labelled_addresses(spec: str, command: Sequence[str]) -> str:
 
 
 def is_compiled_line(word: str) -> bool:
-    """Of site=FILE:LINE, but not of site=FILE.py:LINE."""
+    """Whether the word is site=FILE:LINE; site=FILE.py:LINE is not."""
     return _compiled_line(word) is not None
 
 
 def _places(option: str, page: str, spec: str, command: Sequence[str]) -> dict[str, list[str]]:
-    """Of each word of the spec that is a line of compiled code."""
+    """The places of each word of the spec that is a line of compiled code."""
     lines = {word: line for word in spec.split(",") if (line := _compiled_line(word))}
     if not lines:
         return {}

@@ -44,7 +44,7 @@ def change(spec: str, text: str, command: Sequence[str]) -> str:
 
 
 def _every(now: Monitoring, key: str, value: str) -> int:
-    """Of how many points each is an offload."""
+    """The number of points of which one is an offload."""
     if now.auto_ns:
         raise ValueError(f"{key}={value}: this run has auto, which chooses the interval itself")
     if now.every == ONCE:

@@ -70,7 +70,7 @@ def path() -> Path:
 
 
 def key(tree: dict[str, Any]) -> str:
-    """Of an entry: times depend on the machine and on tare, too."""
+    """The key of an entry; it names the machine and tare, as times depend on both."""
     machine = os.uname()
     return json.dumps([machine.nodename, machine.machine, os.cpu_count(), tare.__version__, tree])
 
@@ -85,7 +85,7 @@ def entries() -> dict[str, Any]:
 
 
 def change(key: str, make: Callable[[dict[str, Any]], None]) -> None:
-    """Of one entry. As good as it goes: a cache that cannot be written is none."""
+    """Changes one entry, as well as it can: a cache that cannot be written is none."""
     all_of_them = entries()
     entry = all_of_them.get(key)
     if not isinstance(entry, dict):
@@ -100,7 +100,7 @@ def change(key: str, make: Callable[[dict[str, Any]], None]) -> None:
 
 
 def known(monitoring: Monitoring) -> list[Spot]:
-    """Of trees like those that this monitoring forms, of any size; one of each size and profile."""
+    """The results of trees as this monitoring forms them, of any size; one of each size and profile."""
     found: dict[tuple[int, int, int], Spot] = {}
     for text, entry in entries().items():
         with suppress(ValueError, KeyError, TypeError, AttributeError):
@@ -134,7 +134,7 @@ def _of_runs(tree: dict[str, Any], entry: dict[str, Any], monitoring: Monitoring
 
 
 def hand_over(monitoring: Monitoring, folder: Path) -> None:
-    """To the root of the tree, before it begins: into the folder where nodes meet."""
+    """Hands the results to the root of the tree, before it begins: into the folder where nodes meet."""
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         lines = "".join(f"{spot.line}\n" for spot in known(monitoring))

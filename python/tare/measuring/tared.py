@@ -58,7 +58,7 @@ class Served:
     reception: Reception | None = None  # of a monitored run
 
     def cut_off(self, offloads: int) -> None:
-        """If it was ended too early: counts what is in no round, of all profiles that ranks handed over."""
+        """Counts the profiles that were handed over and are in no round, if tared was ended too early."""
         if not self.trouble or self.reception is None:
             return
         missing = max(offloads - self.reception.profiles, 0)

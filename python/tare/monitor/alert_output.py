@@ -47,7 +47,7 @@ class AlertOutput:
             self._queue.put((alert, content))
 
     def close(self) -> None:
-        """When the commands of all alerts have ended; Ctrl-C does not wait for them."""
+        """Ends when the commands of all alerts have ended; Ctrl-C does not wait for them."""
         if self._worker is not None:
             self._queue.put(None)
             with suppress(KeyboardInterrupt):

@@ -35,7 +35,7 @@ class Condition:
 
 
 def parse(text: str) -> Condition:
-    """Of hang[:TIME], imbalance:PERCENT[,event=NAME] or loss:PERCENT; ValueError if it is none of them."""
+    """The condition hang[:TIME], imbalance:PERCENT[,event=NAME] or loss:PERCENT; else ValueError."""
     what, *options = text.split(",", 1)
     kind, _, amount = what.strip().partition(":")
     event = options[0].strip().removeprefix("event=") if options else ""
@@ -73,7 +73,7 @@ class Alert:
     ranks: Ranks = NOBODY  # the ranks that it is about
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The alert as JSON."""
         is_share = self.condition.kind != "hang"
         return {
             "alert": self.condition.kind,

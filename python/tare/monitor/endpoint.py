@@ -29,7 +29,7 @@ MOST_EVENTS = 256
 
 @dataclass(frozen=True)
 class Address:
-    """Where the endpoint listens."""
+    """The address on which the endpoint listens."""
 
     host: str
     port: int
@@ -41,7 +41,7 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """Of [HOST:]PORT; ValueError, with what is wrong, if it is none."""
+    """The address that [HOST:]PORT names. ValueError, with what is wrong, if it is none."""
     host, colon, port = text.rpartition(":")
     wrong = f"'{text}' is no address: write a port like 9464, or HOST:PORT"
     if (colon and not host) or not (port.isascii() and port.isdecimal()) or int(port) > 65535:

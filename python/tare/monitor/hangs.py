@@ -23,7 +23,7 @@ class Hang:
 
 
 def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_ns: int) -> Hang | None:
-    """Of ranks that `silent_ns` says have been in no round for so long; `all_silent_ns`: no round came.
+    """Says if ranks hang; `silent_ns`: how long each has been in no round; `all_silent_ns`: no round came.
 
     A deadlock is one at once. Else a rank hangs if it is missing from rounds for `limit_ns` in which others
     go on; or if no round comes for so long, and others wait for it while it waits for nobody. A rank that

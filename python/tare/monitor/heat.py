@@ -107,7 +107,7 @@ class Columns:
 
 
 def picture(kind: Kind, columns: Sequence[Column], rows: int = ROWS) -> Picture:
-    """Of at least one column. Bins are the narrowest that all columns have and with which rows suffice."""
+    """The picture of at least one column, with the narrowest bins that all have and that fit the rows."""
     is_relative = kind != "counter"
     exponent = max(column.bins.exponent for column in columns)
     while True:
@@ -136,7 +136,7 @@ def _middle(bins: Bins) -> int:
 
 
 def middle(bins: Bins) -> float:
-    """Where the bin of the rank in the middle begins."""
+    """The beginning of the bin of the rank in the middle."""
     return _middle(bins) * bins.width
 
 

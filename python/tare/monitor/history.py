@@ -31,7 +31,7 @@ class History:
 
 
 def of_event(files: Iterable[RoundFile], name: str | None) -> History:
-    """Of the event of this name, or of the function that took most time; CommandError if there is none."""
+    """The history of the event of this name, or of the function that took most time; else CommandError."""
     rounds: dict[int, list[Round]] = {}
     bins: dict[str, dict[int, list[Bin]]] = {}
     for file in files:
@@ -94,7 +94,7 @@ def _longest(events: Iterable[Event]) -> str:
 
 
 def _longest_of_bins(bins: Mapping[str, Mapping[int, list[Bin]]]) -> str:
-    """In the last round; functions of MPI come first."""
+    """The event that took most time in the last round; functions of MPI come first."""
 
     def time(name: str) -> tuple[bool, float]:
         last = bins[name][max(bins[name])]

@@ -58,7 +58,7 @@ class Activity:
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """Of a round: when it began, and the sums of the ranks that are in it."""
+    """What is kept of a round: when it began, and the sums of the ranks that are in it."""
 
     at_ns: int
     ranks: Ranks

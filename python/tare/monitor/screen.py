@@ -48,12 +48,12 @@ def cells(activity: Activity) -> tuple[str, ...]:
 
 
 def cells_without_rates(kind: Kind, event: str) -> tuple[str, ...]:
-    """Of a run whose filter gives histograms alone."""
+    """The cells of a run whose filter gives histograms alone."""
     return (visible(event), kind, *[""] * (len(COLUMNS) - 2))
 
 
 class Where(ModalScreen[None]):
-    """Where the ranks are, as `tare where` says it."""
+    """A screen with what `tare where` says of the ranks."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,w,q", "dismiss", "Back")]
     CSS = """Where { align: center middle; }

@@ -1,4 +1,4 @@
-"""Since when ranks have been in no round: of stretches of ranks, as there may be very many."""
+"""The times since which ranks have been in no round: of stretches of ranks, as there may be very many."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tare.runs.rounds import Ranks
 
 @dataclass(frozen=True)
 class Silence:
-    """Of the ranks of one host."""
+    """The silence of the ranks of one host."""
 
     spans: tuple[tuple[int, int, int], ...] = ()  # (first rank, one after the last, Unix time), which ascend
 
@@ -23,7 +23,7 @@ class Silence:
         return time_ns if rank < end else None
 
     def after(self, lost: Ranks, time_ns: int) -> Silence:
-        """With the ranks alone that are missing in the round of this time: since then, or since before."""
+        """The silence of the ranks that are missing in the round of this time: since then or before."""
         spans: list[tuple[int, int, int]] = []
 
         def add(first: int, end: int, since: int) -> None:

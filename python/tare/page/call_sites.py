@@ -21,7 +21,7 @@ FIGURES = (
 
 
 def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """For the table on the page."""
+    """The rows of the table on the page."""
     return [
         {
             **fields(row, FIGURES),

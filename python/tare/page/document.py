@@ -66,7 +66,7 @@ def served(title: str, times: Sequence[Times]) -> str:
 
 
 def policy(connect: str, sections: str = "") -> str:
-    """Of what the page may do: run its own scripts, and nothing that came with the data. No string becomes
+    """What the page may do: run its own scripts, and nothing that came with the data. No string becomes
     markup but through markup.js, as no directive keeps a <meta> from leading the browser elsewhere."""
     scripts = _checksum(_scripts(sections))
     styles = _checksum(_joined(STYLES))
@@ -103,7 +103,7 @@ def _packed(content: Any) -> str:
 
 
 def as_json(content: Any) -> bytes:
-    """In ASCII, as names may hold halves of characters."""
+    """The content as JSON in ASCII, as names may hold halves of characters."""
     return json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 

@@ -32,7 +32,7 @@ def matrix(run: Run) -> dict[str, Any] | None:
 
 
 def latencies(run: Run) -> dict[str, Any] | None:
-    """Of sampled messages; None if none were."""
+    """The latencies of sampled messages; None if none were."""
     if not run.sample_summaries:
         return None
     classes = list(samples.with_both_comparisons(run.sample_rows, run.sample_summaries))

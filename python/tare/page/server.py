@@ -59,7 +59,7 @@ class Site:
         self._matching = threading.Thread(target=self._match, daemon=True)
 
     def start(self) -> None:
-        """To be followed by close()."""
+        """Starts matching; the caller is to call close()."""
         self._matching.start()
 
     def _match(self) -> None:
@@ -133,7 +133,7 @@ class Sites:
         self.page = document.served(title, times).encode()
 
     def start(self) -> None:
-        """To be followed by close()."""
+        """Starts the sites; the caller is to call close()."""
         for site in self._made.values():
             site.start()
 
@@ -181,7 +181,7 @@ class Server(serving.Server):
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
 
     def run(self) -> None:
-        """Until it is interrupted. By the main thread alone."""
+        """Serves until it is interrupted. Only the main thread may call it."""
         self.site.start()
         # An exception may be raised where nobody hears it, as in the end of a weak reference.
         before = signal.signal(signal.SIGINT, lambda *_: setattr(self, "is_interrupted", True))

@@ -27,7 +27,7 @@ MOST_FILES = 200
 
 
 def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
-    """By file and number, the lines around those of `sites`."""
+    """The lines around those of `sites`, by file and number."""
     wanted: dict[str, set[int]] = {}
     for site in sites:
         if site.file and site.line:
@@ -47,7 +47,7 @@ def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
 
 
 def _lines(name: str) -> list[str]:
-    """Of a file; none if it is not at hand, or no source text."""
+    """The lines of a file; none if it is not at hand, or no source text."""
     if PurePath(name).suffix.lower() not in SUFFIXES or not PurePath(name).is_absolute():
         return []
     try:

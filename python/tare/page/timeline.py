@@ -82,7 +82,7 @@ def picture(
 
 
 def _by_planes(data: bytes, count: int, widths: tuple[int, ...]) -> bytes:
-    """Of each column all first bytes, then all second ones …: so they compress to two thirds."""
+    """The first bytes of each column, then all second ones …: so they compress to two thirds."""
     planes = []
     at = 0
     for width in widths:

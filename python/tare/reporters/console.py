@@ -1,4 +1,4 @@
-"""Where text for people goes, line by line: as wide as the terminal, names from runs made visible."""
+"""The output of text for people, line by line: as wide as the terminal, names from runs made visible."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _named(line: Line) -> Placed:
 
 
 def change(comparison: Comparison) -> str:
-    """Of the means, in percent; "=" if nothing changed, "new" and "gone" where one side is 0."""
+    """The change of the means, in percent; "=" if nothing changed, "new" and "gone" where one side is 0."""
     base, new = comparison.base_mean, comparison.new_mean
     if math.isclose(base, new):
         return "="
@@ -155,7 +155,7 @@ def _ranks(run: Run) -> int:
 
 
 def _real(comparison: Comparison, *, exact: bool) -> bool | None:
-    """Of single runs only what is counted, not timed, tells."""
+    """Whether the difference is real; single runs tell this only of what is counted, not timed."""
     if comparison.differs is None and (exact or comparison.base == comparison.new):
         return comparison.base != comparison.new
     return comparison.differs

@@ -23,7 +23,7 @@ def show(out: Console, of: Explanation, start_ns: int) -> None:
 
 
 def sentences(of: Explanation, start_ns: int) -> list[str]:
-    """At most ten; `start_ns`: when the run began, Unix time."""
+    """The sentences, at most ten; `start_ns`: when the run began, Unix time."""
     said = [sentence(finding, start_ns) for finding in of.findings]
     if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
         said.append(_nothing(of))
@@ -89,7 +89,7 @@ def _capital(text: str) -> str:
 
 
 def _because(found: Finding) -> str:
-    """For whom they wait, and what that rank does in the meantime."""
+    """The rank for which they wait, and what it does in the meantime."""
     if found.cause_rank is None:
         return ""
     most = found.cause_share or 0.0

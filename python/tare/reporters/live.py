@@ -47,7 +47,7 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
 
 
 def site_lines(sites: Sequence[SiteActivity]) -> list[str]:
-    """Where time goes now, by call site: a line for each, and one above them."""
+    """The call sites at which time goes by now: a line for each, and one above them."""
     if not sites:
         return ["no call since it was looked last"]
     lines = [f"{'Time now':>9}  {'Calls/s':>9}  {'Function':<20}  Caller and place"]

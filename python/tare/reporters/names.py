@@ -6,7 +6,7 @@ INLINED = " (inlined in "
 
 
 def short(name: str) -> str:
-    """Of C++ without arguments, template arguments and the type of the result: "ns::Solver::step"."""
+    """The name without the arguments, template arguments and result of C++: "ns::Solver::step"."""
     if "(" not in name and "<" not in name:
         return name  # as nearly all are
     from tare import _native

@@ -114,12 +114,12 @@ def _between(key: Key, between: bool) -> tuple[Heading, ...]:
 
 
 def _through(row: Row, key: Key, between: bool) -> list[str]:
-    """Where libraries make calls for the program, the function by which they do."""
+    """The function by which libraries make calls for the program, if libraries do."""
     return [paths.through(row)] if between and key == "site" else []
 
 
 def add_paths(shown: Sheet, rows: Sequence[Row]) -> None:
-    """As a column more."""
+    """Adds the paths as one more column."""
     shown.headings.append(Heading("Path", text=True))
     for cells, row in zip(shown.rows, rows, strict=True):
         cells.append(paths.one_line(row))
@@ -147,7 +147,7 @@ def show(
 
 
 def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
-    """Where there is a terminal: sizes, ranks or peers as a picture, of all of the run; nothing elsewhere."""
+    """Draws sizes, ranks or peers of all of the run on a terminal; nothing elsewhere."""
     if not out.draws:
         return
     if list(keys) == ["size"]:
@@ -164,7 +164,7 @@ def has_whole_run(rows: Sequence[Row]) -> bool:
 
 
 def show_what_was_counted(out: Console, rows: Sequence[Row]) -> None:
-    """Of a run in which some calls were only counted: what the rows are of."""
+    """Says what the rows are of, for a run in which some calls were only counted."""
     out.paragraph(WHOLE_NOTE if has_whole_run(rows) else BY_OTHERS_NOTE)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> None:
-    """Of the world with the most samples; nothing where there is no terminal."""
+    """Draws the samples of the world that has most; nothing where there is no terminal."""
     if not out.draws or not samples:
         return
     worlds: dict[int, int] = defaultdict(int)
@@ -35,7 +35,7 @@ def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> N
 
 
 def _parts(out: Console, rows: Sequence[Row]) -> None:
-    """From the start of the send to the end of the receive."""
+    """Draws the parts of the time from the start of the send to the end of the receive."""
     named = (
         ("no receive was posted", sum(row.unposted_ns * _messages(row) for row in rows)),
         ("posted, and not waited for", sum(row.unwaited_ns * _messages(row) for row in rows)),
@@ -86,7 +86,7 @@ def _ranks(out: Console, rows: Sequence[Row]) -> None:
 
 
 def _mean_ns(rows: Sequence[Row]) -> float:
-    """Of all messages that the samples represent."""
+    """The mean of all messages that the samples represent."""
     messages = sum(_messages(row) for row in rows)
     return sum(row.mean_ns * _messages(row) for row in rows) / messages if messages else 0.0
 

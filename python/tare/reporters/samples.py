@@ -80,7 +80,7 @@ def show(
 
 
 def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
-    """For each row what there is no column for, in words, on as many lines as that takes."""
+    """What each row holds for which there is no column, in words, on as many lines as that takes."""
     left_out = [column for column, each in enumerate(whole.headings) if each not in shown.headings]
     words = [
         [FIGURES[whole.headings[column]].format(row[column]) for column in left_out] for row in whole.rows
@@ -131,7 +131,7 @@ def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) 
 
 
 def _clocks(summaries: Sequence[SampleSummary]) -> str:
-    """To what the clocks of nodes are known; nothing on one node."""
+    """How well the clocks of nodes are known; nothing on one node."""
     start = max(summary["clock_uncertainty_ns"] for summary in summaries)
     if start == 0:
         return ""
@@ -210,7 +210,7 @@ def _distribution(row: Row, bins: Sequence[int]) -> str:
 
 
 def _start(bound: int) -> int:
-    """Of the bin up to `bound`."""
+    """The start of the bin up to `bound`."""
     return bound // 2 if bound > 2**FIRST_WIDTH else 0
 
 

@@ -126,12 +126,12 @@ def ending(recording: Run) -> str:
 
 
 def _short_version(version: str) -> str:
-    """Without the package: "Open MPI v4.1.4, package: Debian OpenMPI, ...", and on one line."""
+    """The version without the package: "Open MPI v4.1.4, package: Debian OpenMPI, ...", and on one line."""
     return " ".join(version.split(", package:")[0].split())
 
 
 def _wall(meta: Metadata, processes: Sequence[Process]) -> str:
-    """As `tare run` measured it, else from the first process's start to the last one's end, or now."""
+    """The time that `tare run` measured, else from the first process's start to the last end, or now."""
     if meta.wall_ns is not None:
         return units.duration(meta.wall_ns)
     if not processes:

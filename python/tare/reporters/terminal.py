@@ -75,7 +75,7 @@ def _alike(sheet: Sheet, widths: Sequence[int]) -> set[int]:
 
 
 def _left_out(sheet: Sheet, column: int) -> Sheet:
-    """Where no line is known the function says more than the object: it takes the place behind it."""
+    """The sheet without a column. The function takes the place of the object if no line is known."""
     if sheet.headings[column].key:
         for row in sheet.rows:
             if row[column] != NOTHING and PLACE_WITH_LINE.search(row[column + 1]) is None:
@@ -134,7 +134,7 @@ def show_sheet_with_text(out: Console, sheet: Sheet, indent: str = "") -> None:
 
 
 def _printable(sheet: Sheet) -> Sheet:
-    """Before cells are measured."""
+    """The sheet with printable cells, before they are measured."""
     return Sheet(sheet.headings, [list(map(visible, row)) for row in sheet.rows])
 
 
@@ -164,7 +164,7 @@ def _sheet_line(headings: Sequence[Heading], row: Sequence[str], widths: Sequenc
 
 
 def _cut_cell(cell: str, width: int) -> str:
-    """Of a place, "solver.c:202", and of "Solver::step", the end says more than the beginning."""
+    """The cell, cut: the end of "solver.c:202" and of "Solver::step" says more than the beginning."""
     end_first = "::" in cell or PLACE_WITH_LINE.search(cell)
     return cells.cut_left(cell, width) if end_first else cells.cut(cell, width)
 

@@ -26,7 +26,7 @@ HEADINGS = [
 
 
 def sheet(totals: Sequence[Total]) -> Sheet:
-    """Of functions of which some calls were only counted; what the profile says of others is whole."""
+    """The functions of which some calls were only counted; what the profile says of others is whole."""
     result = Sheet(list(HEADINGS))
     for total in totals:
         if total.function in OUTSIDE_NET or total.measured_calls == total.calls:

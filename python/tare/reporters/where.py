@@ -135,7 +135,7 @@ def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None
 
 
 def _show_waited_for(out: Console, look: Look) -> None:
-    """Without a deadlock: who keeps the others waiting, if that can be said."""
+    """Says who keeps the others waiting, if there is no deadlock and this can be said."""
     if not look.waiting or not 0 < len(look.waited_for) <= min(len(look.waiting), LISTED):
         return
     waits = "waits" if len(look.waiting) == 1 else "wait"

@@ -1,4 +1,4 @@
-"""From what was measured to what to do."""
+"""What to do, given what was measured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Advice:
 
 
 def least_interval_ns(probe: Probe, percent: float) -> float:
-    """Between offloads: neither does the tree queue, nor does the program lose more."""
+    """The least interval between offloads at which neither the tree queues nor the program loses more."""
     return max(probe.boi_ns, max(probe.overall_ns, 0.0) * (100 / percent - 1))
 
 

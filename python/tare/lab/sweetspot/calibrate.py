@@ -40,7 +40,7 @@ class Check:
 
     @property
     def error(self) -> float:
-        """Of the model, as a share."""
+        """The error of the model, as a share."""
         return self.model_ns / self.measured_ns - 1
 
 

@@ -66,12 +66,12 @@ class Probe:
 
     @property
     def spread(self) -> float:
-        """Of the trials, in % of the median."""
+        """The spread of the trials, in % of the median."""
         return 100 * (max(self.boi_trials_ns) - min(self.boi_trials_ns)) / self.boi_ns
 
     @property
     def limiting_overhead(self) -> float:
-        """In %: what a program loses at most that offloads no more often than the BOI."""
+        """What a program loses at most, in %, if it offloads no more often than the BOI."""
         cost = max(self.overall_ns, 0.0)
         return 100 * cost / (self.boi_ns + cost)
 
@@ -92,12 +92,12 @@ class Naive:
 
     @property
     def overhead(self) -> float:
-        """In % of the run time."""
+        """The cost of offloads, in % of the run time."""
         return 100 * self.mean_cost_ns / self.interval_ns
 
     @property
     def drained(self) -> float:
-        """In % of the run time."""
+        """The time from the end of the program to the last arrival, in % of the run time."""
         return 100 * self.drained_ns / self.played_ns
 
 
@@ -233,7 +233,7 @@ def _has_result(lost: set[int], fan_out: int, acceptance: int) -> bool:
 
 
 def parse_ranks(text: str) -> set[int]:
-    """Of "0-3,7"."""
+    """The ranks that text like "0-3,7" names."""
     ranks: set[int] = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -251,7 +251,7 @@ class Stability:
 
     @staticmethod
     def of(events: int, probes: Sequence[tuple[float, float]]) -> Stability:
-        """Of resting delays and BOIs, at least two of them."""
+        """The variation of resting delays and BOIs, of at least two of them."""
         rests, bois = zip(*probes, strict=True)
         return Stability(events, _variation(rests), _variation(bois))
 

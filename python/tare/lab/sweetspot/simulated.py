@@ -18,7 +18,7 @@ FAN_OUTS = (8, 16, 32, 64)
 
 
 def rows(models: Sequence[Model], counts: Sequence[int], fan_outs: Sequence[int]) -> list[dict[str, Any]]:
-    """Of each number of ranks, size and fan-out, with a processor for each node; also for JSON."""
+    """A row for each number of ranks, size and fan-out, with a processor for each node; also for JSON."""
     found = []
     for model in models:
         for count in counts:
@@ -36,7 +36,7 @@ def rows(models: Sequence[Model], counts: Sequence[int], fan_outs: Sequence[int]
 
 
 def checks(models: Sequence[Model]) -> list[dict[str, Any]]:
-    """For JSON: trees of this machine that the model was not fitted to."""
+    """The trees of this machine that the model was not fitted to, for JSON."""
     return [
         {
             "ranks": check.topology.ranks,

@@ -199,7 +199,7 @@ def loss_map(dropped: Sequence[str]) -> list[str]:
 
 
 def content(found: Survey) -> dict[str, Any]:
-    """For JSON."""
+    """The survey as JSON."""
     rows: dict[str, Any] = {"trees": _trees(found.probes)}
     if found.stability:
         rows["stability"] = [
