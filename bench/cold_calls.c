@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { LINE = 64, MOST_KIB = 4096, CODE_LINES = 1024, ITERATIONS = 50, CALLS = 3 };
+enum { LINE = 64, MAX_KIB = 4096, CODE_LINES = 1024, ITERATIONS = 50, CALLS = 3 };
 
-static volatile char memory[MOST_KIB * 1024];
+static volatile char memory[MAX_KIB * 1024];
 static char incoming[8], outgoing[8];
 
 static double now_ns(void) {
@@ -68,10 +68,10 @@ int main(int argc, char** argv) {
     else
       usable = 0;
   }
-  usable = usable && kib >= 0 && kib <= MOST_KIB && batches >= 4;
+  usable = usable && kib >= 0 && kib <= MAX_KIB && batches >= 4;
   double* ns = usable ? malloc((size_t)batches * sizeof *ns) : NULL;
   if (ns == NULL) {
-    fprintf(stderr, "usage: cold_calls [-k KIB, at most %d] [-b BATCHES, at least 4]\n", MOST_KIB);
+    fprintf(stderr, "usage: cold_calls [-k KIB, at most %d] [-b BATCHES, at least 4]\n", MAX_KIB);
   } else {
     batch(kib); /* warm up */
     for (int i = 0; i < batches; i++) {

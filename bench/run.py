@@ -45,7 +45,7 @@ from report import Table, misses, show, write_json
 
 from tools import ROOT, BenchError
 
-MOST_BUSY = 0.1
+MAX_BUSY = 0.1
 
 # Name, rounds, rounds with --quick (of counts: iterations), what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
@@ -171,7 +171,7 @@ def _positive(text: str) -> int:
 def _warn_if_busy() -> None:
     busy = _busy()
     print(f"{os.cpu_count()} processors ({_processor()}), {100 * busy:.0f} % busy with other things")
-    if busy > MOST_BUSY:
+    if busy > MAX_BUSY:
         print("warning: something else runs on this machine; what follows is too noisy to judge by")
 
 

@@ -10,7 +10,7 @@
 
 #include "tare/filter.h"
 
-enum { MOST_COUNTERS = 64 };
+enum { MAX_COUNTERS = 64 };
 
 struct entry {
   uint64_t key;
@@ -23,13 +23,13 @@ struct entry {
 struct range {
   const tare_events* events;
   size_t count;
-  struct entry entries[MOST_COUNTERS];
+  struct entry entries[MAX_COUNTERS];
 };
 
 static void widen(struct range* range, const struct entry* with) {
   size_t at = 0;
   while (at < range->count && range->entries[at].key != with->key) ++at;
-  if (at == MOST_COUNTERS) return;
+  if (at == MAX_COUNTERS) return;
   struct entry* entry = &range->entries[at];
   if (at == range->count) {
     *entry = *with;
@@ -56,7 +56,7 @@ static void add(void* reduction, const tare_snapshot* snapshot) {
 }
 
 static int merge(void* reduction, const void* bytes, size_t size) {
-  if (size % sizeof(struct entry) != 0 || size / sizeof(struct entry) > MOST_COUNTERS) return 1;
+  if (size % sizeof(struct entry) != 0 || size / sizeof(struct entry) > MAX_COUNTERS) return 1;
   for (size_t i = 0; i < size / sizeof(struct entry); ++i) {
     struct entry entry;
     memcpy(&entry, (const char*)bytes + i * sizeof entry, sizeof entry); /* bytes are not aligned */

@@ -46,7 +46,7 @@ static tare_id flight_region;
 
 enum { RINGS = 8, SLICES = 8, ZONES = RINGS * SLICES, BINS = 12 };
 
-static const double height = 1.0, radius = 1.0, least_weight = 1e-3, pi = 3.14159265358979323846;
+static const double height = 1.0, radius = 1.0, min_weight = 1e-3, pi = 3.14159265358979323846;
 
 typedef struct {
   long runs, runs_a_rank, photons;
@@ -127,7 +127,7 @@ static int fly(Photon* photon, Tally* tally) {
     if (photon->direction[2] > 0) tally->escaped_up += photon->weight;
     return 0;
   }
-  if (photon->weight < least_weight) {
+  if (photon->weight < min_weight) {
     tally->absorbed[zone] += photon->weight;
     return 0;
   }
@@ -201,12 +201,12 @@ static double processor_s(void) {
 static int measure(const Options* options, int rank, int ranks) {
   Tally all = {0};
   MPI_Barrier(MPI_COMM_WORLD);
-  double wall_s = MPI_Wtime(), cpu_s = processor_s(), most_cpu_s;
+  double wall_s = MPI_Wtime(), cpu_s = processor_s(), max_cpu_s;
   work(options, rank, ranks, &all);
   MPI_Barrier(MPI_COMM_WORLD);
   wall_s = MPI_Wtime() - wall_s;
   cpu_s = processor_s() - cpu_s;
-  MPI_Reduce(&cpu_s, &most_cpu_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&cpu_s, &max_cpu_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank != 0) return 0;
 
   double absorbed = 0, escaped = 0;
@@ -218,7 +218,7 @@ static int measure(const Options* options, int rank, int ranks) {
       "transport  %.6f s, cpu %.6f s, %ld flights\n"
       "absorbed   %.9f, escaped %.9f (upward %.9f) of 1\n"
       "drift      %.3e\n",
-      options->runs, options->photons, ranks, wall_s, most_cpu_s, all.flights, absorbed / all.emitted,
+      options->runs, options->photons, ranks, wall_s, max_cpu_s, all.flights, absorbed / all.emitted,
       escaped / all.emitted, all.escaped_up / all.emitted, drift);
   if (drift < 1e-9) return 0;
   fprintf(stderr, "photons: energy was lost\n");

@@ -52,7 +52,7 @@ def _sustained(name: str, tree: LiveTree, limits: Sequence[float], rounds: int) 
             probe = characterise.probe(tree, [events])[0]
             took.append(time.perf_counter() - begin)
             bois[events].append(probe.boi_ns / NS_PER_MS)
-            truth_ns = characterise.least_sustained(tree, events, probe.boi_ns)
+            truth_ns = characterise.min_sustained(tree, events, probe.boi_ns)
             errors[events].append(100 * (probe.boi_ns / truth_ns - 1))
             # A tenth below the BOI, rounds are to arrive later than they are sent.
             slower[events].append(characterise.arrivals_below(tree, events, probe.boi_ns)[0])
@@ -131,7 +131,7 @@ def _lossy(name: str, tree: LiveTree, bois: dict[int, list[float]]) -> Table:
             Row(f"{events:,} events: delivered, not whole", told.incomplete, None),
             Row(f"{events:,} events: not delivered", PLAY_ROUNDS - told.delivered, None),
             Row(f"{events:,} events: growth of the delay, %", _growth_percent(told.delays), None),
-            Row(f"{events:,} events: rounds under way", told.most_under_way, None),
+            Row(f"{events:,} events: rounds under way", told.max_under_way, None),
         ]
     return Table(f"1,000 rounds at twice the BOI, lossy, {name}", "", "", rows, 1, over="")
 

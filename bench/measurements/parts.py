@@ -99,7 +99,7 @@ def _spell(number: int, line: _Line, begin: int) -> Spell:
         "cut": False,
         "control": line.part == 0,
         "has_requests": False,
-        "passages": 1,
+        "sync_points": 1,
         "first_site": 0,
         "last_site": 0,
         "begin_ns": begin,

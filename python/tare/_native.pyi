@@ -174,7 +174,7 @@ class SiteTotal(TypedDict):
     bytes_error: int | None
 
 class Spell(TypedDict):
-    """What a process did between two passages (src/recorder/spells.h)."""
+    """What a process did between two synchronisation points (src/recorder/spells.h)."""
 
     world: int
     rank: int
@@ -184,7 +184,7 @@ class Spell(TypedDict):
     cut: bool  # less was kept of its end than of its begin
     control: bool  # only counted, at random: the others are compared with it
     has_requests: bool
-    passages: int
+    sync_points: int
     first_site: int
     last_site: int
     begin_ns: int
@@ -661,7 +661,7 @@ class ClockCorrection(TypedDict):
     """What src/reader/retiming did to the clocks."""
 
     violations: list[Violations]  # as recorded, the worst first
-    most_moved_ns: int
+    max_moved_ns: int
     rounds: int  # readings of the trace
     remaining: int  # calls that are still violated
     warnings: list[str]

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 LOOPBACK = "127.0.0.1"
-MOST_CONNECTIONS = 64
+MAX_CONNECTIONS = 64
 # Of a request line and its headers: browsers send one or two KiB.
 HEAD_BYTES = 16 << 10
 # How long a client may hold a thread: until it has sent a request, and until it has taken the answer.
@@ -42,7 +42,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = MOST_CONNECTIONS
+    request_queue_size = MAX_CONNECTIONS
 
     def __init__(self, host: str, port: int, handler: type[Handler]) -> None:
         self._open: dict[socket.socket, bool] = {}  # in the order in which they came; whether they are known
@@ -59,7 +59,7 @@ class Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Makes room for a connection, and a thread that answers it."""
         with self._opening:
-            if len(self._open) >= MOST_CONNECTIONS:
+            if len(self._open) >= MAX_CONNECTIONS:
                 oldest = next((each for each, is_known in self._open.items() if not is_known), None)
                 if oldest is None:
                     super().shutdown_request(request)

@@ -269,7 +269,7 @@ nb::list spell_rows(reader::Run& run) {
       row["cut"] = spell.cut;
       row["control"] = spell.control;
       row["has_requests"] = spell.has_requests;
-      row["passages"] = spell.passages;
+      row["sync_points"] = spell.sync_points;
       row["first_site"] = process.sites.find(spell.first_site);
       row["last_site"] = process.sites.find(spell.last_site);
       row["begin_ns"] = process.clock.unix_ns(spell.begin);

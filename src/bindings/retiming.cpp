@@ -44,7 +44,7 @@ nb::dict correct_clocks(reader::Run& run) {
   const reader::ClockCorrection of = found(reader::correct_clocks, run);
   nb::dict row;
   row["violations"] = rows_of(of.violations);
-  row["most_moved_ns"] = of.most_moved_ns;
+  row["max_moved_ns"] = of.max_moved_ns;
   row["rounds"] = of.rounds;
   row["remaining"] = of.remaining;
   row["warnings"] = lines_of(of.warnings);

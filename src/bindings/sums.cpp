@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-constexpr std::int32_t most_groups = 1024;  // the square of this is allocated
+constexpr std::int32_t max_groups = 1024;  // the square of this is allocated
 
 // The part of a query that chooses rows, if `name` is one.
 template <class Query>
@@ -126,7 +126,7 @@ reader::Questions asked(const nb::dict& wanted) {
         questions.phases.push_back(tables_query(nb::cast<nb::dict>(each)));
       else if (kind != "exchanges")
         throw nb::value_error(("no kind of question: " + kind).c_str());
-      else if (const auto most = nb::cast<std::int32_t>(each); most >= 1 && most <= most_groups)
+      else if (const auto most = nb::cast<std::int32_t>(each); most >= 1 && most <= max_groups)
         questions.exchanges.push_back(most);
       else
         throw nb::value_error("an exchange is of 1 to 1024 groups");

@@ -121,7 +121,7 @@ class PyTimeline {
       found = timeline_.longest(most);
       made = of_calls(found.calls, timeline_.start_ns());
     }
-    return nb::make_tuple(found.least_ns, found.calls.size(), made.take());
+    return nb::make_tuple(found.min_ns, found.calls.size(), made.take());
   }
   // Makes match(), which another thread executes, end early.
   void stop() { stop_ = true; }

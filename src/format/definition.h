@@ -207,13 +207,13 @@ enum SpellFlags : std::uint16_t {
   spell_completes_unknown = 64,
 };
 
-// A spell (recorder/spells.h): what the first thread of a process did between two passages. Written when it ends. On
-// other ranks, the same spell has the same number and length.
+// A spell (recorder/spells.h): what the first thread of a process did between two synchronisation points. Written when
+// it ends. On other ranks, the same spell has the same number and length.
 struct SpellDefinition {
   DefinitionHead head;
-  std::uint32_t spell;       // from 1
-  std::uint32_t passages;    // its length
-  std::uint32_t first_site;  // call site of the passage at its start; 0: tare_progress()
+  std::uint32_t spell;        // from 1
+  std::uint32_t sync_points;  // its length
+  std::uint32_t first_site;   // call site of the synchronisation point at its start; 0: tare_progress()
   std::uint32_t last_site;
   std::uint64_t begin;  // ticks
   std::uint64_t ticks;

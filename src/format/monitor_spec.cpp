@@ -43,8 +43,8 @@ const char* set_region(std::string_view value, MonitorSpec& spec) noexcept {
 
 const char* set_ring(std::string_view value, MonitorSpec& spec) noexcept {
   std::uint64_t bytes = 0;
-  if (!parse_count(value, bytes) || (bytes & (bytes - 1)) != 0 || bytes < least_offload_bytes ||
-      bytes > most_offload_bytes)
+  if (!parse_count(value, bytes) || (bytes & (bytes - 1)) != 0 || bytes < min_offload_bytes ||
+      bytes > max_offload_bytes)
     return "ring is a power of two, from 16384 to 1073741824";
   spec.ring_bytes = bytes;
   return nullptr;

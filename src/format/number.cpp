@@ -10,7 +10,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 // With more of them, every number of 64 bits is 0 for each use.
-constexpr unsigned most_places = 400;
+constexpr unsigned max_places = 400;
 
 // The value of a digit; more than any base has if it is none.
 unsigned digit_of(char letter) noexcept {
@@ -56,7 +56,7 @@ bool parse_decimal(std::string_view& text, Decimal& out) noexcept {
     text.remove_prefix(1);
     for (; begins_with_digit(text); has_digits = true) {
       const unsigned digit = first_digit(text);
-      if (!has_room(read.digits) || read.places == most_places) continue;  // what follows makes no difference
+      if (!has_room(read.digits) || read.places == max_places) continue;  // what follows makes no difference
       read.digits = read.digits * 10 + digit;
       ++read.places;
     }
@@ -65,7 +65,7 @@ bool parse_decimal(std::string_view& text, Decimal& out) noexcept {
   if (text.starts_with("e-") && text.size() > 2 && digit_of(text[2]) < 10) {
     text.remove_prefix(2);
     unsigned power = 0;
-    while (begins_with_digit(text)) power = std::min(most_places, power * 10 + first_digit(text));
+    while (begins_with_digit(text)) power = std::min(max_places, power * 10 + first_digit(text));
     read.places += power;
   }
   out = read;
@@ -91,8 +91,8 @@ double Decimal::value() const noexcept {
   const auto high = static_cast<std::uint64_t>(scaled >> 64);
   const std::uint64_t rounded = (high >> 11) + ((high >> 10) & 1U);  // at most 2^53
   exponent += 64 + 11;
-  constexpr int least_exponent = -1022;
-  if (exponent < least_exponent) return 0;
+  constexpr int min_exponent = -1022;
+  if (exponent < min_exponent) return 0;
   return static_cast<double>(rounded) * std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 

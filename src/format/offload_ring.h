@@ -45,8 +45,8 @@ struct OffloadRing {
   std::atomic<std::uint32_t> takings;  // increased when entries are taken; a process that waits for room sleeps on this
 };
 static_assert(sizeof(OffloadRing) == 192);
-inline constexpr std::uint64_t least_offload_bytes = 16 * 1024;
-inline constexpr std::uint64_t most_offload_bytes = std::uint64_t{1} << 30U;
+inline constexpr std::uint64_t min_offload_bytes = 16 * 1024;
+inline constexpr std::uint64_t max_offload_bytes = std::uint64_t{1} << 30U;
 
 enum class EntryKind : std::uint32_t { filler = 0, snapshot = 1 };
 

@@ -73,7 +73,7 @@ bool parse_range(const char* text, SampleSpec& spec) noexcept {
 
 // Like 1ms or 250us, in nanoseconds.
 bool parse_time(std::string_view text, std::uint64_t& ns) noexcept {
-  constexpr std::uint64_t most_ns = 1'000'000'000'000'000'000;
+  constexpr std::uint64_t max_ns = 1'000'000'000'000'000'000;
   Decimal number;
   if (!parse_decimal(text, number)) return false;
   const std::uint64_t unit = text == "ns"   ? 1
@@ -81,7 +81,7 @@ bool parse_time(std::string_view text, std::uint64_t& ns) noexcept {
                              : text == "ms" ? 1'000'000
                              : text == "s"  ? 1'000'000'000
                                             : 0;
-  return unit != 0 && number.times(unit, ns) && ns <= most_ns;
+  return unit != 0 && number.times(unit, ns) && ns <= max_ns;
 }
 
 bool parse_threshold(std::string_view text, double& threshold) noexcept {

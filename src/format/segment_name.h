@@ -33,7 +33,7 @@ struct SegmentFileName {
 // The parts of a segment's name; empty if it is none.
 inline std::optional<SegmentFileName> parse_segment_name(std::string_view name) noexcept {
   constexpr std::string_view prefix = segment_prefix;
-  constexpr std::size_t most_digits = 16;
+  constexpr std::size_t max_digits = 16;
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
   const std::string_view run_id = name.substr(0, run_id_digits);
@@ -43,7 +43,7 @@ inline std::optional<SegmentFileName> parse_segment_name(std::string_view name) 
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   if (error != std::errc{} || pid == 0 || pid > INT32_MAX) return std::nullopt;
   name.remove_prefix(static_cast<std::size_t>(end - name.data()));
-  if (name.size() < 2 || name.size() > 1 + most_digits || name[0] != '-' || !is_hexadecimal(name.substr(1)))
+  if (name.size() < 2 || name.size() > 1 + max_digits || name[0] != '-' || !is_hexadecimal(name.substr(1)))
     return std::nullopt;
   return SegmentFileName{run_id, pid};
 }

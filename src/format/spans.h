@@ -30,7 +30,7 @@ class SpanWriter {
   }
   [[gnu::always_inline]] void add(std::uint64_t gap, std::uint64_t duration) noexcept {
     const Field field = ((gap | duration) >> 14) == 0 ? short_field(gap, duration) : long_field(gap, duration);
-    if (field.bits > most_bits) [[unlikely]]
+    if (field.bits > max_bits) [[unlikely]]
       return add_longest(gap, duration);
     *width_++ = static_cast<unsigned char>(field.widths);
     put(field.value, field.bits);
@@ -52,7 +52,7 @@ class SpanWriter {
     unsigned bits;
     unsigned widths;
   };
-  static constexpr unsigned most_bits = 56;  // that are put at once
+  static constexpr unsigned max_bits = 56;  // that are put at once
 
   static unsigned log2(std::uint64_t value) noexcept { return 63U - static_cast<unsigned>(__builtin_clzll(value)); }
   static std::uint64_t low(std::uint64_t value, unsigned bits) noexcept {
@@ -64,7 +64,7 @@ class SpanWriter {
     return {low(gap + 1, gap_bits) | low(duration + 1, duration_bits) << gap_bits, gap_bits + duration_bits,
             gap_bits | duration_bits << 4};
   }
-  // If this has more than most_bits, its value is not known.
+  // If this has more than max_bits, its value is not known.
   [[gnu::const]] static Field long_field(std::uint64_t gap, std::uint64_t duration) noexcept;
   [[gnu::always_inline]] void put(std::uint64_t value, unsigned bits) noexcept {
     word_ |= value << used_;

@@ -19,8 +19,8 @@ using namespace tare::format;
 namespace {
 
 constexpr std::size_t much = std::size_t{1} << 20;
-constexpr std::size_t most_held = std::size_t{64} << 20;  // of a thread, however long requests last
-constexpr std::size_t most_started = 1U << 16;
+constexpr std::size_t max_held = std::size_t{64} << 20;  // of a thread, however long requests last
+constexpr std::size_t max_started = 1U << 16;
 
 template <typename Record>
 std::string_view bytes_of(const Record& record) {
@@ -196,7 +196,7 @@ void ThreadWriter::add_raw_event(std::uint32_t type, std::uint64_t ticks, std::s
 }
 
 void ThreadWriter::release(std::size_t position) {
-  if (records_.size() >= most_held) position = end();
+  if (records_.size() >= max_held) position = end();
   if (position > begin_ && position - begin_ >= much) write_out(position - begin_);
 }
 
@@ -232,7 +232,7 @@ void ThreadWriter::count(const char* record, std::size_t size) {
     call.received = no_bytes;
     std::memcpy(&call, record, std::min(size, sizeof call));
     last_row_ = add_to_profile(call.call, size == sizeof call ? call.received : no_bytes);
-    if (started_.size() >= most_started) started_.clear();  // of requests that are never completed
+    if (started_.size() >= max_started) started_.clear();  // of requests that are never completed
     if (call.call.request != no_request) started_[call.call.request] = last_row_;
   } else if (head.kind == start) {
     StartRecord one{};

@@ -33,7 +33,7 @@ void CostMeter::point(std::uint64_t ticks, bool offloads) noexcept {
   last_offloads_ = offloads;
 }
 
-void CostMeter::forget() noexcept {
+void CostMeter::reset() noexcept {
   direct_ = overall_ = {};
   last_ticks_ = 0;
   last_offloads_ = false;

@@ -44,7 +44,7 @@ class CostMeter {
   void point(std::uint64_t ticks, bool offloads) noexcept;
   // False if there was no offload yet.
   bool costs(Costs& costs) const noexcept { return published_.read(costs); }
-  void forget() noexcept;
+  void reset() noexcept;
 
  private:
   Running direct_, overall_;

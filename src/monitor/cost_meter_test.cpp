@@ -37,7 +37,7 @@ TEST(CostMeter, AnIterationIsComparedWithTheOneBefore) {
   EXPECT_DOUBLE_EQ(costs.direct, 5);
   EXPECT_GE(costs.comparisons, 98U);
   EXPECT_DOUBLE_EQ(costs.overall, 8) << "7, and 1 that iterations become longer by";
-  meter.forget();
+  meter.reset();
   EXPECT_FALSE(meter.costs(costs));
 }
 

@@ -47,7 +47,7 @@ class Monitor {
   // The next message of a user to this rank.
   bool control(format::ControlMessage& message, std::uint64_t& lost) noexcept;
 
-  void forget() noexcept;
+  void reset() noexcept;
 
  private:
   // While one thread offloads, another that reaches a point goes on: the first offloads for it, too.
@@ -220,7 +220,7 @@ bool Monitor::control(format::ControlMessage& message, std::uint64_t& lost) noex
   return is_there;
 }
 
-void Monitor::forget() noexcept {
+void Monitor::reset() noexcept {
   adding_.reset();
   reading_controls_.reset();
   reached_ = 0;
@@ -229,7 +229,7 @@ void Monitor::forget() noexcept {
   region_entries_ = points_ = last_by_clock_ = 0;
   counted_ = nullptr;
   offloading_ = false;
-  costs_.forget();
+  costs_.reset();
   locations_ = unmonitored_ = 0;
   recorder::offload_due = UINT64_MAX;
 }
@@ -252,7 +252,7 @@ void span(Location& location, recorder::SpanEvent event, std::uint32_t type, std
 }
 void find(std::uint32_t events, recorder::MonitorFindings& found) noexcept { monitor.find(events, found); }
 bool control(format::ControlMessage& message, std::uint64_t& lost) noexcept { return monitor.control(message, lost); }
-void forked() noexcept { monitor.forget(); }
+void forked() noexcept { monitor.reset(); }
 
 }  // namespace
 

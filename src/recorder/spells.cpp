@@ -72,7 +72,7 @@ std::uint64_t stored_bytes(const Location& location) noexcept {
 
 int world_size() noexcept { return segment() == nullptr ? 1 : std::max(segment()->process.size, 1); }
 
-// Spawned ranks have a world of their own, with passages of its own.
+// Spawned ranks have a world of their own, with synchronisation points of its own.
 bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.flags & format::spawned) != 0; }
 
 // Only the power of two of the length of a tick is known here.
@@ -94,7 +94,7 @@ void Spells::begin(const char* weigh, const char* budget, const char* run_id) no
 void Spells::forget() noexcept {
   spell_summer.forget();
   stored_.store(0, std::memory_order_relaxed);
-  controls_ = seed_ = passages_ = spell_ticks_ = 0;
+  controls_ = seed_ = sync_points_ = spell_ticks_ = 0;
   budget_ = {};
   cost_factor_ = {};
   next_ = 1;
@@ -109,7 +109,7 @@ void Spells::pass(Location& location, std::uint32_t site, std::uint64_t time) no
 }
 
 void Spells::pass_silently(const Location& location) noexcept {
-  if (!is_named_ && is_first_thread(location)) ++passages_;
+  if (!is_named_ && is_first_thread(location)) ++sync_points_;
 }
 
 void Spells::progress(Location& location) noexcept {
@@ -120,7 +120,7 @@ void Spells::progress(Location& location) noexcept {
 
 void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
   if (!is_first_thread(location)) return;
-  if (++passages_ < next_) return;
+  if (++sync_points_ < next_) return;
   if (time == 0) time = now();
   if (spell_ != 0) end_spell(location, site, time);
   begin_spell(location, site, time);
@@ -137,7 +137,7 @@ format::SpellDefinition Spells::definition(bool completes_unknown) const noexcep
   if (has_requests_) spell.head.flags |= format::spell_with_requests;
   if (completes_unknown && depth_ != Depth::counts) spell.head.flags |= format::spell_completes_unknown;
   spell.spell = spell_;
-  spell.passages = length_;
+  spell.sync_points = length_;
   spell.first_site = site_;
   spell.begin = begin_;
   return spell;
@@ -169,9 +169,9 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
 void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
   // The depth changed within a spell that was cut, and a spell that only counts measures some calls while requests from
   // before it are open. So neither says what one depth costs.
-  if (is_cut_ || spell.passages == 0 || spell.ticks <= spell.flush_ticks) return;
+  if (is_cut_ || spell.sync_points == 0 || spell.ticks <= spell.flush_ticks) return;
   if (depth_ == Depth::counts && has_requests_) return;
-  const SpellTime time{spell.first_site, spell.last_site, spell.passages, spell.measured_calls + spell.counted_calls,
+  const SpellTime time{spell.first_site, spell.last_site, spell.sync_points, spell.measured_calls + spell.counted_calls,
                        spell.ticks - spell.flush_ticks};
   const Costs costs = location.governor.account();
   if (depth_ == Depth::counts)
@@ -185,8 +185,8 @@ void Spells::compare(Location& location, const format::SpellDefinition& spell) n
 void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
   const std::uint64_t expected_ticks = spell_ == 0 ? 0 : time - std::min(time, begin_);
   ++spell_;
-  length_ = static_cast<std::uint32_t>(1 + passages_ / passages_a_length);
-  next_ = passages_ + length_;
+  length_ = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
+  next_ = sync_points_ + length_;
   site_ = site;
   is_cut_ = false;
   has_counted_.store(false, std::memory_order_relaxed);
@@ -282,8 +282,8 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
     if (library_options.depth_changes != nullptr) library_options.depth_changes(location);
   }
   if (depth == Depth::trace || !location.governor.has_saved(budget_)) return;
-  // Messages can be numbered anew only from a passage. Where there are no passages, a trace with unmatched messages is
-  // better than none.
+  // Messages can be numbered anew only from a synchronisation point. Where there are no synchronisation points, a trace
+  // with unmatched messages is better than none.
   const bool may_trace = (!is_first || spell_ == 0) && traced_share_of_bytes() == 1;
   if (is_first && depth == Depth::counts) has_counted_.store(true, std::memory_order_relaxed);
   if (depth == Depth::counts || may_trace)

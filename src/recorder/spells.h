@@ -1,9 +1,9 @@
 // Spells: a run is cut into short parts, and for each it is decided how much is recorded of its calls.
 //
-// A spell begins and ends at a passage, a point that all ranks pass together: after a collective operation in which all
-// ranks of MPI_COMM_WORLD wait for one another, or where the program calls tare_progress(). Passages are numbered.
-// MPI's rules make the numbers equal on all ranks. A hash of the spell's number and the run's identifier decides how
-// deep the spell is recorded. So ranks of all nodes agree without a message.
+// A spell begins and ends at a synchronisation point, a point that all ranks pass together: after a collective
+// operation in which all ranks of MPI_COMM_WORLD wait for one another, or where the program calls tare_progress().
+// Synchronisation points are numbered. MPI's rules make the numbers equal on all ranks. A hash of the spell's number
+// and the run's identifier decides how deep the spell is recorded. So ranks of all nodes agree without a message.
 //
 // Spells serve two purposes, which can be combined:
 //
@@ -16,9 +16,10 @@
 //   traced. So if two nodes have different shares, the spells that one traces are among those that the other traces.
 //   The governor does not decide about controls, and leaves their time out of its balance.
 //
-// A spell has n / 512 + 1 passages, where n is the number of its first passage. A program with twenty passages a second
-// has spells of one passage. One with a million a second soon has spells of milliseconds. After n passages there are
-// about 512 * (1 + ln(n / 512)) spells, so the log of spells stays short.
+// A spell has n / 512 + 1 synchronisation points, where n is the number of its first synchronisation point. A program
+// with twenty synchronisation points a second has spells of one synchronisation point. One with a million a second soon
+// has spells of milliseconds. After n synchronisation points there are about 512 * (1 + ln(n / 512)) spells, so the log
+// of spells stays short.
 #pragma once
 
 #include <atomic>
@@ -44,14 +45,14 @@ class Spells {
   bool are_asked() const noexcept { return controls_ != 0 || has_budget(); }
   bool has_budget() const noexcept { return budget_.share > 0; }
 
-  // A passage of the thread at a call site, at `time` in ticks; 0: now. Only those of the first thread of a process
-  // count, because threads pass in no order.
+  // A synchronisation point of the thread at a call site, at `time` in ticks; 0: now. Only those of the first thread of
+  // a process count, because threads pass in no order.
   void pass(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  // The passage of a call that is only counted. It does not end the spell.
+  // The synchronisation point of a call that is only counted. It does not end the spell.
   void pass_silently(const Location& location) noexcept;
-  // Whether the next passage of the first thread ends the spell under way.
-  bool end_with_next() const noexcept { return are_asked() && !is_named_ && passages_ + 1 >= next_; }
-  // The program has called tare_progress(). After the first time, only these passages count.
+  // Whether the next synchronisation point of the first thread ends the spell under way.
+  bool end_with_next() const noexcept { return are_asked() && !is_named_ && sync_points_ + 1 >= next_; }
+  // The program has called tare_progress(). After the first time, only these synchronisation points count.
   void progress(Location& location) noexcept;
 
   // A request has completed whose start was not recorded. Any thread of the process may call it.
@@ -65,7 +66,7 @@ class Spells {
   void forget() noexcept;
 
  private:
-  static constexpr std::uint64_t passages_a_length = 512;
+  static constexpr std::uint64_t sync_points_per_length = 512;
   static constexpr double least_bytes_left = 0.02;  // for what is still in the buffers when the trace ends
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
@@ -92,8 +93,8 @@ class Spells {
   CostFactor cost_factor_{};
   std::atomic<std::uint64_t> stored_{0};  // bytes of the trace on disk, of all threads
   std::uint64_t seed_ = 0;
-  std::uint64_t passages_ = 0;
-  std::uint64_t next_ = 1;         // the passage that ends the spell under way
+  std::uint64_t sync_points_ = 0;
+  std::uint64_t next_ = 1;         // the synchronisation point that ends the spell under way
   bool is_named_ = false;          // tare_progress() has been called
   std::uint64_t spell_ticks_ = 0;  // Progress::spell_ticks
   // The spell under way:

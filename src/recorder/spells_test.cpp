@@ -18,7 +18,7 @@ struct SpellsTest : testing::Test {
     location.shared = shared.get();
   }
 
-  // Whether the spells measure that `count` passages begin, one after another.
+  // Whether the spells measure that `count` synchronisation points begin, one after another.
   std::vector<bool> kinds(Spells& trial, unsigned count) {
     std::vector<bool> found;
     for (unsigned i = 0; i < count; ++i) {
@@ -57,7 +57,7 @@ TEST_F(SpellsTest, TheShareOfSpellsDoesNotMeasure) {
     Spells trial;
     trial.begin(std::to_string(share).c_str(), nullptr, "run");
     unsigned unmeasured = 0;
-    constexpr unsigned count = 500;  // of one passage each
+    constexpr unsigned count = 500;  // of one synchronisation point each
     for (const bool measured : kinds(trial, count)) unmeasured += measured ? 0 : 1;
     // Four standard deviations.
     EXPECT_NEAR(unmeasured, share * count, 4 * std::sqrt(count * share * (1 - share)));
@@ -70,7 +70,7 @@ TEST_F(SpellsTest, ABudgetAndATrialGoTogether) {
   both.begin("0.25", "0.5", "run");
   EXPECT_TRUE(both.has_budget());
   unsigned counted = 0;
-  constexpr unsigned count = 500;  // of one passage each, without calls: the budget affords all of them
+  constexpr unsigned count = 500;  // of one synchronisation point each, without calls: the budget affords all of them
   for (const bool measured : kinds(both, count)) counted += measured ? 0 : 1;
   EXPECT_NEAR(counted, 0.25 * count, 4 * std::sqrt(count * 0.25 * 0.75));
 }

@@ -34,9 +34,9 @@ class Processes {
   explicit Processes(const RunPlaces& places)
       : directories_{places.run_directory, places.segment_directory}, run_id_(places.run_id) {}
 
-  // Finds new processes, and removes those whose segments are gone: forget(std::move(segment)).
-  template <class Forget>
-  void look(Forget forget) {
+  // Finds new processes, and removes those whose segments are gone: gone(std::move(segment)).
+  template <class Gone>
+  void look(Gone gone) {
     std::map<std::string, pid_t> paths;
     for (const std::string& directory : directories_) list(directory, paths);
     for (auto entry = segments_.begin(); entry != segments_.end();) {
@@ -44,7 +44,7 @@ class Processes {
         ++entry;
         continue;
       }
-      forget(std::move(entry->second));
+      gone(std::move(entry->second));
       entry = segments_.erase(entry);
     }
     for (const auto& [path, pid] : paths) {

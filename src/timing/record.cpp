@@ -46,7 +46,7 @@ long long cpu_ns(const timeval& time) noexcept {
 
 long long difference_ns(const timeval& end, const timeval& begin) noexcept { return cpu_ns(end) - cpu_ns(begin); }
 
-void complain(const char* what) noexcept {
+void warn(const char* what) noexcept {
   char text[PATH_MAX + 128];
   const int length = std::snprintf(text, sizeof text, "tare-timing: %s: %s: %s\n", path, what, strerror(errno));
   if (length > 0 && write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) return;
@@ -103,9 +103,9 @@ void write_record(const Times& times) noexcept {
   const int length = format(line, sizeof line, times);
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) {
-    complain("cannot open it");
+    warn("cannot open it");
   } else {
-    if (length <= 0 || write(file, line, static_cast<std::size_t>(length)) != length) complain("cannot write to it");
+    if (length <= 0 || write(file, line, static_cast<std::size_t>(length)) != length) warn("cannot write to it");
     close(file);
   }
   errno = saved;

@@ -163,14 +163,14 @@ void rehearse() noexcept {
 }
 
 // A child that a rank forks is no rank, and must not write the times of its parent.
-void forget_in_child() noexcept {
+void reset_in_child() noexcept {
   if (times.first_init_enter != 0) active = false;
 }
 
 [[gnu::constructor]] void start() noexcept {
   active = prepare_record();
   if (!active) return;
-  pthread_atfork(nullptr, nullptr, forget_in_child);
+  pthread_atfork(nullptr, nullptr, reset_in_child);
   rehearse();
   times.start = now_ns();
   if (below("PMPI_Init") == nullptr) return;  // MPI may be loaded later

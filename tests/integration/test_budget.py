@@ -58,7 +58,7 @@ def run_in_spells(
         spells[row["spell"]].append(dict(row))
     for rows in spells.values():
         assert len(rows) == RANKS
-        assert len({row["passages"] for row in rows}) == 1
+        assert len({row["sync_points"] for row in rows}) == 1
         # All ranks of a node decide alike.
         assert len({(row["measured"], row["traced"]) for row in rows}) == 1
     return measured, spells

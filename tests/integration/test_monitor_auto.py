@@ -25,7 +25,7 @@ RANKS = 2
 DEPTH = 4  # snapshots of a rank that wait, under lossy
 STOPPED_S = 0.45
 NS_PER_S = 1_000_000_000
-LEAST_MS = 50
+MIN_MS = 50
 MS = 1_000_000
 PATIENCE_S = 180
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
@@ -39,7 +39,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
 @pytest.mark.parametrize(
-    ("spec", "mode"), [(f"auto:{LEAST_MS}ms", "calls"), (f"points,every=auto:{LEAST_MS}ms", "steps")]
+    ("spec", "mode"), [(f"auto:{MIN_MS}ms", "calls"), (f"points,every=auto:{MIN_MS}ms", "steps")]
 )
 def test_the_interval_follows_what_the_tree_can_take(
     spec: str, mode: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
@@ -55,10 +55,10 @@ def test_the_interval_follows_what_the_tree_can_take(
     ]  # fmt: skip
     with started(command, mpi) as job:
         wait_until(lambda: any(pace.boi_ns > 0 for pace in paces(run)))
-        wait_until(lambda: 0 < paces(run)[-1].interval_ns <= 4 * LEAST_MS * MS)
+        wait_until(lambda: 0 < paces(run)[-1].interval_ns <= 4 * MIN_MS * MS)
         found = paces(run)[-1]
         # Points of the program are not equally far apart, so their interval is an estimate.
-        assert found.rest_ns > 0 and found.interval_ns >= LEAST_MS * MS * (1 if by_clock else 0.5)
+        assert found.rest_ns > 0 and found.interval_ns >= MIN_MS * MS * (1 if by_clock else 0.5)
         tared = tared_of(run)
         begin_ns = time.time_ns()
         with squeezed(tared):
@@ -92,13 +92,13 @@ def test_a_rank_that_comes_to_no_point_slows_nobody_down(
     program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
     run, end = tmp_path / "run", tmp_path / "end"
     command = [
-        tare, "run", "--quiet", f"--monitor=auto:{LEAST_MS}ms", "-o", run,
+        tare, "run", "--quiet", f"--monitor=auto:{MIN_MS}ms", "-o", run,
         "--", *mpi.mpiexec, "-n", RANKS, program, "absent", "500", end,
     ]  # fmt: skip
 
     def stays_without_it() -> bool:
         found, decided = read(run)
-        if not decided or decided[-1].boi_ns <= 0 or decided[-1].interval_ns != LEAST_MS * MS:
+        if not decided or decided[-1].boi_ns <= 0 or decided[-1].interval_ns != MIN_MS * MS:
             return False
         since = [made for made in found if made.round >= decided[-1].from_round]
         return len(since) > 60 and all(str(made.lost) == "1" for made in since)

@@ -19,7 +19,7 @@ from measured import Measurement, measure
 SUITE = ROOT / "build" / "mpi4py"
 FULL = os.environ.get("TARE_FULL_MPI4PY") == "1"
 TIMEOUT_S = 1500 if FULL else 500
-LEAST_TESTS = 1500
+MIN_TESTS = 1500
 
 # Each takes as long as all others together: processes started by the hundred, files, every datatype.
 SLOW = ["test_spawn", "test_dynproc", "test_io", "test_datatype"]
@@ -49,7 +49,7 @@ def test_same_result(ranks: int, mpi: MpiEnvironment, tare: Path, tmp_path: Path
         run(mpi, ranks, told_apart(suite, tmp_path / "plain"), timeout_s=TIMEOUT_S, cwd=SUITE),
         tmp_path / "plain",
     )
-    assert plain.tests > LEAST_TESTS
+    assert plain.tests > MIN_TESTS
 
     measured = measure(
         tare,

@@ -112,7 +112,7 @@ def test_the_model_of_trees_is_fitted_to_real_ones() -> None:
         shape = simulate.Shape(check.topology.ranks, check.topology.fan_out)
         assert check.model_ns == simulate.boi_ns(shape, model.costs, os.cpu_count() or 1)
         assert check.error == pytest.approx(check.model_ns / check.measured_ns - 1)
-    assert model.is_borne_out == (max(abs(check.error) for check in model.checks) <= calibrate.MOST_ERROR)
+    assert model.is_borne_out == (max(abs(check.error) for check in model.checks) <= calibrate.MAX_ERROR)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def check(measured: Measurement, run: Path) -> dict[int, list[dict[str, Any]]]:
     of_spells = spells(run)
     for rows in of_spells.values():
         assert len(rows) == RANKS
-        assert len({(row["measured"], row["passages"]) for row in rows}) == 1
+        assert len({(row["measured"], row["sync_points"]) for row in rows}) == 1
         assert all(row["counted_calls"] == 0 for row in rows if row["measured"])
     kinds = [rows[0]["measured"] for rows in of_spells.values()]
     assert 0.3 * len(kinds) < sum(kinds) < 0.7 * len(kinds)

@@ -9,7 +9,7 @@
 #include <tare/tare.h>
 #include <unistd.h>
 
-enum { line_bytes = 4096, most_ranks = 16 };
+enum { line_bytes = 4096, max_ranks = 16 };
 
 static int print(char* line, const char* name, int known, const tare_sweet_spot* spot) {
   return snprintf(line, line_bytes / 4, "\"%s\": {\"known\": %d, \"events\": %u, \"source\": %u, \"is_bound\": %u, \"boi\": %.12g, \"boi_spread\": %.12g, "
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   const int known_23 = tare_find_sweet_spot(23, &of_23);
   const int known_other = tare_find_sweet_spot(1000000, &other);
   /* The first rank prints all lines: launchers do not take those of several ranks apart. */
-  char line[line_bytes] = "{", all[most_ranks][line_bytes];
+  char line[line_bytes] = "{", all[max_ranks][line_bytes];
   char* at = line + 1;
   at += print(at, "before", known_before, &before);
   at += sprintf(at, ", ");
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (size > max_ranks) MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Gather(line, line_bytes, MPI_CHAR, all, line_bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
   for (int i = 0; i < size && rank == 0; ++i) puts(all[i]);
   MPI_Finalize();

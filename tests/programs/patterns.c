@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_ranks = 8, tags = 3, comms = 5, most = 24, lengths = 3000, large = 80000, room = 32 + 8 * lengths + large };
+enum { max_ranks = 8, tags = 3, comms = 5, most = 24, lengths = 3000, large = 80000, room = 32 + 8 * lengths + large };
 enum { of_world, of_dup, of_reversed, of_inter, of_self };
 
 struct head {
@@ -24,8 +24,8 @@ struct head {
 
 static MPI_Comm comm_of[comms], control;
 static int rank, size;
-static long sent_to[most_ranks];                       /* messages, for lengths */
-static long numbers[comms][most_ranks][tags];          /* of the channels from here */
+static long sent_to[max_ranks];                       /* messages, for lengths */
+static long numbers[comms][max_ranks][tags];          /* of the channels from here */
 static long sent, received, cancelled, truncated, unseen;
 static FILE* marks;
 static uint64_t state;
@@ -443,7 +443,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  check(argc > 2 && size >= 2 && size <= most_ranks, "usage: patterns FIRST COUNT [MARKS], 2 to 8 ranks");
+  check(argc > 2 && size >= 2 && size <= max_ranks, "usage: patterns FIRST COUNT [MARKS], 2 to 8 ranks");
   const long first = atol(argv[1]), count = atol(argv[2]);
   if (argc > 3) {
     char name[4096];

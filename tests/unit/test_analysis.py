@@ -91,7 +91,7 @@ def test_spread_names_the_extreme_ranks() -> None:
     found = spread(PROCESSES, ranks.mpi_share)
     assert found is not None
     assert (found.least, found.most, found.mean) == pytest.approx((0.1, 0.3, 0.2))
-    assert (found.least_at["rank"], found.most_at["rank"]) == (0, 1)
+    assert (found.min_at["rank"], found.max_at["rank"]) == (0, 1)
     assert spread(PROCESSES, lambda process: None) is None
 
 

@@ -35,8 +35,8 @@ def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> dict
     counted = depth == "counts"
     return {
         "world": 0, "rank": 0, "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace",
-        "cut": cut, "control": False, "has_requests": False, "passages": 1, "first_site": 1, "last_site": 1,
-        "begin_ns": number * 1000, "flush_ns": 0, "counted_polls": 0,
+        "cut": cut, "control": False, "has_requests": False, "sync_points": 1, "first_site": 1,
+        "last_site": 1, "begin_ns": number * 1000, "flush_ns": 0, "counted_polls": 0,
         "measured_calls": 0 if counted else 10, "counted_calls": 10 if counted else 0,
     }  # fmt: skip
 

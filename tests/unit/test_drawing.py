@@ -45,7 +45,7 @@ def test_pictures_fit(width: int) -> None:
     console = Console(out, width)
     drawing.bars(console, "t", [(f"{1 << at} KiB", at, f"{at} ms, longest {at} s") for at in range(1, 9)])
     drawing.parts(console, [("computing", 0.5), ("imbalance", 0.2), ("communication", 0.3)])
-    of = drawing.groups(100_000, drawing.MOST_CELLS)
+    of = drawing.groups(100_000, drawing.MAX_CELLS)
     drawing.matrix(console, "t", {(0, 1): 5, (15, 15): 1}, of, "darkest: 5 B")
     assert all(cells.width(line) <= max(width, 44) for line in lines(out))
 

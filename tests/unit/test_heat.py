@@ -122,7 +122,7 @@ def test_columns_are_rounds_that_are_half_a_second_apart() -> None:
     for number in range(200):
         columns.take(with_times(number, number * HALF_S // 2, Bins(4, number, (4,))))
     found = columns.of("function", "MPI_Send")
-    assert [each.round for each in found] == list(range(80, 200, 2)) and len(found) == heat.MOST_COLUMNS
+    assert [each.round for each in found] == list(range(80, 200, 2)) and len(found) == heat.MAX_COLUMNS
     assert found[-1].bins.first == 198
     assert columns.events() == [("function", "MPI_Send")] and columns.of("region", "MPI_Send") == []
 
@@ -169,7 +169,7 @@ def test_bins_that_lie_far_apart_take_little() -> None:
     far = [Bins(0, 0, (1,)), Bins(0, (1 << 63) - 1, (2, 3)), Bins(62, 5, (4,))]
     for parts in (far, far[:2], far[1:]):
         found = histograms.together(parts)
-        assert len(found.counts) <= histograms.MOST_BINS
+        assert len(found.counts) <= histograms.MAX_BINS
         assert sum(found.counts) == sum(sum(bins.counts) for bins in parts)
     picture = heat.picture("counter", [column(1, far[0]), column(2, far[1])])
     assert picture.totals == [1, 5]

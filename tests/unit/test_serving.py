@@ -97,14 +97,14 @@ def test_many_clients_that_say_nothing_shut_nobody_out(
     known = connected(server)
     known.sendall(GOOD)
     one_answer(known)
-    silent = [connected(server) for _ in range(serving.MOST_CONNECTIONS)]
+    silent = [connected(server) for _ in range(serving.MAX_CONNECTIONS)]
     assert answered(silent[0]) == b""
     with connected(server) as late:
         late.sendall(GOOD)
         assert one_answer(late).startswith(b"HTTP/1.1 200 ")
     known.sendall(GOOD)
     assert one_answer(known).startswith(b"HTTP/1.1 200 ")
-    assert len(server._open) <= serving.MOST_CONNECTIONS
+    assert len(server._open) <= serving.MAX_CONNECTIONS
     for each in (*silent, known):
         each.close()
 

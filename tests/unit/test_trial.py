@@ -17,7 +17,7 @@ SIMULATIONS = 80
 
 def spell(number: int, rank: int = 0, **of: Any) -> Spell:
     row: dict[str, Any] = {
-        "world": 0, "rank": rank, "spell": number, "measured": True, "has_requests": False, "passages": 1,
+        "world": 0, "rank": rank, "spell": number, "measured": True, "has_requests": False, "sync_points": 1,
         "first_site": 1, "last_site": 1, "begin_ns": number * 10**6, "ns": 10**6, "flush_ns": 0,
         "measured_calls": 0, "counted_calls": 0, "counted_polls": 0,
     }  # fmt: skip
@@ -26,7 +26,7 @@ def spell(number: int, rank: int = 0, **of: Any) -> Spell:
 
 
 def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:
-    """Three kinds of passages alternate; the speed of the machine drifts, and interruptions come."""
+    """Three kinds of synchronisation points alternate; the machine's speed drifts, interruptions come."""
     rows = []
     speed = 1.0
     kinds = [(1, 2, 5e6), (2, 3, 2e6), (3, 1, 1e6)]
@@ -72,7 +72,7 @@ def test_passages_of_other_call_sites_are_not_compared() -> None:
     rows = []
     for number in range(1, 401):
         measured = number % 2 == 0
-        site = 1 if measured else 2  # the long passages are those that are measured
+        site = 1 if measured else 2  # the long synchronisation points are those that are measured
         rows.append(spell(number, measured=measured, first_site=site, ns=site * 10**6))
     found = trial(rows)
     assert found is not None and found.overhead is None and found.blocks == 0

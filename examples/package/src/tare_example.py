@@ -10,7 +10,7 @@ from typing import Annotated
 
 import tare
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import LEAST_SHARE, Finding
+from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.exporters import Exporter, Part
@@ -60,7 +60,7 @@ def one_function(basis: Basis, _: Told) -> list[Finding]:
         times[line.function] = times.get(line.function, 0) + line.time_ns
     function = max(times, key=lambda name: times[name], default="")
     share = basis.share(times.get(function, 0))
-    if share < LEAST_SHARE or 2 * times[function] <= basis.mpi_ns:
+    if share < MIN_SHARE or 2 * times[function] <= basis.mpi_ns:
         return []
     sentence = f"{function} alone takes {100 * share:.0f} % of the ranks' time."
     return [Finding(kind="one function", share=share, function=function, sentence=sentence)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 # A matrix of more ranks is one of groups of ranks; so many cells of a page are legible.
-MOST_GROUPS = 64
+MAX_GROUPS = 64
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def violated(rows: list[Violations]) -> str:
 def _corrected(of: ClockCorrection) -> str:
     if not of["violations"]:
         return "Clocks: no message was received before it was sent; nothing was corrected."
-    moved = units.duration(of["most_moved_ns"])
+    moved = units.duration(of["max_moved_ns"])
     left = f" {of['remaining']:,} are left." if of["remaining"] else ""
     return f"Clocks are corrected, by at most {moved}: {violated(of['violations'])}.{left}"
 

@@ -14,10 +14,10 @@ class Spread(Generic[Of]):
     """The least value, the mean and the largest value of several items."""
 
     least: float
-    least_at: Of  # the first item with the least value
+    min_at: Of  # the first item with the least value
     mean: float
     most: float
-    most_at: Of  # the first item with the largest value
+    max_at: Of  # the first item with the largest value
 
 
 def spread(of: Sequence[Of], figure: Callable[[Of], float | None]) -> Spread[Of] | None:

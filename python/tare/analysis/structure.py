@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 
 # Of the iterations of a loop, so many of the slowest are listed.
-MOST_SLOWEST = 5
+MAX_SLOWEST = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
             known = slowest.get(each["iteration"])
             if known is None or each["duration_ns"] > known[1]["duration_ns"]:
                 slowest[each["iteration"]] = loop, each
-    listed = sorted(slowest.values(), key=lambda each: -each[1]["duration_ns"])[:MOST_SLOWEST]
+    listed = sorted(slowest.values(), key=lambda each: -each[1]["duration_ns"])[:MAX_SLOWEST]
     return LoopRow(
         function=of[0]["function"],
         ranks=tuple(loop["rank"] for loop in of),

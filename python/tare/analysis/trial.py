@@ -2,17 +2,17 @@
 
 A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare
 does what it does in any run (with --budget: what the budget allows), are compared with controls that are
-neighbours. Spells between passages of the same call sites, of like length and with like numbers of
-calls, are a stratum. The time of a spell is taken relative to the centre of its stratum, the middle of
-the medians of both kinds, so that phases of the program do not blur the difference. The spells, in order
-of time, are then cut into blocks: a block ends as soon as it has spells of both kinds. A block says how
-much longer a passage takes with measuring, as the logarithm of a ratio. The estimate is the mean of the
-blocks, weighted by their time, without the lowest and the highest tenth: one interruption by the machine
-may be longer than all that measuring costs. Its interval is that of a bootstrap over blocks (Efron,
-Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's factor. Spells are chosen at
-random, so nothing but measuring differs between the two kinds.
+neighbours. Spells between synchronisation points of the same call sites, of like length and with like
+numbers of calls, are a stratum. The time of a spell is taken relative to the centre of its stratum, the
+middle of the medians of both kinds, so that phases of the program do not blur the difference. The
+spells, in order of time, are then cut into blocks: a block ends as soon as it has spells of both kinds.
+A block says how much longer a synchronisation point takes with measuring, as the logarithm of a ratio.
+The estimate is the mean of the blocks, weighted by their time, without the lowest and the highest tenth:
+one interruption by the machine may be longer than all that measuring costs. Its interval is that of a
+bootstrap over blocks (Efron, Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's
+factor. Spells are chosen at random, so nothing but measuring differs between the two kinds.
 
-The time that drains took is known, and seldom: it is taken out first, and added to the estimate.
+The time that flushes took is known, and seldom: it is taken out first, and added to the estimate.
 
 A run with a budget but without controls is compared in the same way: chance decides which of its spells
 only count. The result is then scaled to the run, because these spells cost next to nothing.
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 BLOCKS_NEEDED = 20
 TRIM = 0.1  # of the weight, at each end
 RESAMPLES = 1000
-MOST_BLOCKS = 500  # that are resampled; of more, neighbours are joined
-SITES_MATTER = 8  # passages; in longer spells it does not matter where they begin
+MAX_BLOCKS = 500  # that are resampled; of more, neighbours are joined
+SITES_MATTER = 8  # synchronisation points; in longer spells it does not matter where they begin
 LEAK_ALLOWED = 0.1  # of the calls of an unmeasured spell
 # Of Student's distribution at 97.5 %, over 1.96, for BLOCKS_NEEDED blocks: more need less.
 STUDENT = 2.09 / 1.96
@@ -48,7 +48,7 @@ class Trial:
     unmeasured: int  # number of controls; of a run with a budget alone: of spells that only count
     unmeasured_share: float  # share of controls in the time of all spells
     blocks: int  # number of blocks of neighbouring spells that were compared
-    drains: float  # part of `overhead` that is due to drains
+    drains: float  # part of `overhead` that is due to flushes
     overhead: float | None = None  # None: not determined
     low: float | None = None  # its 95 % confidence interval
     high: float | None = None
@@ -62,9 +62,9 @@ class _Spell:
     measured: bool  # no control
     key: tuple[object, ...]
     begin_ns: int
-    passages: int
-    ns: float  # without drains
-    drain_ns: int
+    sync_points: int
+    ns: float  # without flushes
+    flush_ns: int
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Relative:
 
     measured: bool
     begin_ns: int
-    log: float  # of the time of a passage, relative to the centre of the stratum
+    log: float  # of the time of a synchronisation point, relative to the centre of the stratum
     weight: float  # ns, as the centre has it
 
 
@@ -133,19 +133,19 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
     usable = [spell for spell in joined if spell.ns > 0]
     blocks = list(_blocks(usable))
     of_kind = [[spell for spell in joined if spell.measured == measured] for measured in (True, False)]
-    times = [sum(spell.ns + spell.drain_ns for spell in kind) for kind in of_kind]
+    times = [sum(spell.ns + spell.flush_ns for spell in kind) for kind in of_kind]
     net_ns = sum(spell.ns for spell in of_kind[0])
-    drains = sum(spell.drain_ns for spell in of_kind[0]) / net_ns if net_ns else 0.0
+    flushes = sum(spell.flush_ns for spell in of_kind[0]) / net_ns if net_ns else 0.0
     outcome = Trial(
         measured=len(of_kind[0]),
         unmeasured=len(of_kind[1]),
         unmeasured_share=times[1] / sum(times) if sum(times) else 0.0,
         blocks=len(blocks),
-        drains=drains,
+        drains=flushes,
     )
     if len(blocks) < BLOCKS_NEEDED:
         return replace(outcome, why=_what_is_missing(spells, len(blocks), sum(times)))
-    mean, low, high = (math.expm1(log) + drains for log in _interval(_few(blocks)))
+    mean, low, high = (math.expm1(log) + flushes for log in _interval(_few(blocks)))
     return replace(outcome, overhead=mean, low=low, high=high)
 
 
@@ -182,14 +182,14 @@ def _leaks(rows: Sequence[Spell]) -> bool:
 
 def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
     first = min(rows, key=lambda row: row["rank"])
-    passages = first["passages"]
-    drain_ns = max(row["flush_ns"] for row in rows)  # the others wait for the rank that drains longest
-    ns = sum(row["ns"] for row in rows) / len(rows) - drain_ns
-    sites = (first["first_site"], first["last_site"]) if passages <= SITES_MATTER else ()
-    calls = sum(row["measured_calls"] + row["counted_calls"] for row in rows) / passages
+    sync_points = first["sync_points"]
+    flush_ns = max(row["flush_ns"] for row in rows)  # the others wait for the rank that flushes longest
+    ns = sum(row["ns"] for row in rows) / len(rows) - flush_ns
+    sites = (first["first_site"], first["last_site"]) if sync_points <= SITES_MATTER else ()
+    calls = sum(row["measured_calls"] + row["counted_calls"] for row in rows) / sync_points
     like = round(8 * math.log2(1 + calls)) if by_calls else 0  # within about 9 %
-    key = (sites, passages.bit_length(), like)
-    return _Spell(not first["control"], key, first["begin_ns"], passages, ns, drain_ns)
+    key = (sites, sync_points.bit_length(), like)
+    return _Spell(not first["control"], key, first["begin_ns"], sync_points, ns, flush_ns)
 
 
 def _blocks(spells: Iterable[_Spell]) -> Iterator[_Block]:
@@ -213,19 +213,19 @@ def _relative(spells: Iterable[_Spell]) -> Iterator[_Relative]:
     for stratum in strata.values():
         logs: dict[bool, list[float]] = {True: [], False: []}
         for spell in stratum:
-            logs[spell.measured].append(math.log(spell.ns / spell.passages))
+            logs[spell.measured].append(math.log(spell.ns / spell.sync_points))
         if not all(logs.values()):
             continue  # nothing to compare with
         centre = sum(sorted(of_kind)[len(of_kind) // 2] for of_kind in logs.values()) / 2
         for spell in stratum:
-            weight = math.exp(centre) * spell.passages
-            log = math.log(spell.ns / spell.passages) - centre
+            weight = math.exp(centre) * spell.sync_points
+            log = math.log(spell.ns / spell.sync_points) - centre
             yield _Relative(spell.measured, spell.begin_ns, log, weight)
 
 
 def _few(blocks: Sequence[_Block]) -> list[_Block]:
-    """At most MOST_BLOCKS: neighbours are joined."""
-    together = -(-len(blocks) // MOST_BLOCKS)
+    """At most MAX_BLOCKS: neighbours are joined."""
+    together = -(-len(blocks) // MAX_BLOCKS)
     return [_join(blocks[at : at + together]) for at in range(0, len(blocks), together)]
 
 

@@ -30,7 +30,7 @@ OnlyRanks = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
 
 # The largest number that the reader takes.
-MOST_ROWS = 2**63 - 1
+MAX_ROWS = 2**63 - 1
 LONGEST_S = 2**62 / NS_PER_S
 
 

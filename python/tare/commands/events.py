@@ -9,7 +9,7 @@ from typing import Annotated
 from tare import streams
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
-from tare.commands import MOST_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, choice, new_path, seconds
+from tare.commands import MAX_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, choice, new_path, seconds
 from tare.commands.reading import Counted, conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
@@ -44,7 +44,7 @@ def events(
             help="Only up to this time, counted from the start of the run.",
         ),
     ] = None,
-    limit: Annotated[int, Option(min=0, max=MOST_ROWS, help="Print at most N rows; 0 prints all.")] = 0,
+    limit: Annotated[int, Option(min=0, max=MAX_ROWS, help="Print at most N rows; 0 prints all.")] = 0,
     paths: Annotated[
         bool, Option("--paths", help="With --json: print the call path of every call too.")
     ] = False,

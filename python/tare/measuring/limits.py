@@ -13,10 +13,10 @@ from tare import units
 # Two of the smallest sub-buffers (src/recorder/full_buffer.cpp).
 SMALLEST_BUFFER = 8 * units.KIB
 # Of spells of either kind: fewer leave nothing to compare.
-LEAST_SHARE = 0.05
+MIN_SHARE = 0.05
 # Of a budget: counting calls takes some nanoseconds each, and with half of the time anything can be afforded.
-LEAST_BUDGET, MOST_BUDGET = 0.001, 0.5
-LEAST_TRACE = units.MIB
+MIN_BUDGET, MAX_BUDGET = 0.001, 0.5
+MIN_TRACE = units.MIB
 # What a count of nanoseconds can hold.
 LONGEST_NS = 2**63 - 1
 
@@ -64,7 +64,7 @@ def buffer_size(text: str) -> int:
 def spells_share(text: str) -> float:
     """The share of spells that do not measure: `0.5` or `20%`."""
     share = _share(text)
-    if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
+    if not MIN_SHARE <= share <= 1 - MIN_SHARE:
         raise ValueError(
             f"'{text}' is no share of the spells: write a number like 0.5 or 20%, from 0.05 to 0.95"
         )
@@ -75,7 +75,7 @@ def budget(text: str) -> Budget:
     """`1%` or `1%,500M`."""
     share_text, comma, size = text.partition(",")
     share = _share(share_text)
-    if not LEAST_BUDGET <= share <= MOST_BUDGET:
+    if not MIN_BUDGET <= share <= MAX_BUDGET:
         raise ValueError(
             f"'{text}' is no budget: write a share of the time from 0.1% to 50%, like 1%, "
             "and if you like a size of the trace behind it, like 1%,500M"
@@ -83,10 +83,8 @@ def budget(text: str) -> Budget:
     if not comma:
         return Budget(share)
     bytes_ = units.parse_size(size)
-    if bytes_ < LEAST_TRACE:
-        raise ValueError(
-            f"{size.strip()} is too small for a trace: it has at least {units.size(LEAST_TRACE)}"
-        )
+    if bytes_ < MIN_TRACE:
+        raise ValueError(f"{size.strip()} is too small for a trace: it has at least {units.size(MIN_TRACE)}")
     return Budget(share, bytes_)
 
 

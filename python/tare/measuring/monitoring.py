@@ -149,12 +149,12 @@ def _auto(text: str) -> int:
     if word != "auto":
         return 0
     try:
-        least_ns = units.parse_duration(least if colon else AUTO_LEAST)
+        min_ns = units.parse_duration(least if colon else AUTO_LEAST)
     except ValueError:
-        least_ns = 0
-    if not AUTO_POINT_NS <= least_ns <= LONGEST_AUTO_NS:
+        min_ns = 0
+    if not AUTO_POINT_NS <= min_ns <= LONGEST_AUTO_NS:
         raise ValueError(f"'{text}': the least interval of auto is a time from 1ms to 4s, as in auto:100ms")
-    return least_ns
+    return min_ns
 
 
 def _when(text: str) -> tuple[int, str, int]:

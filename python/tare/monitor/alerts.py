@@ -18,9 +18,9 @@ HANGS_AFTER_NS = 10 * NS_PER_S
 # What "of late" is; and so long a condition has to be false before it counts as new.
 OF_LATE_S = 10.0
 # An event with less of the time is not told of: its imbalance does no harm.
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 # Fewer snapshots than that say nothing of their loss.
-LEAST_SNAPSHOTS = 10
+MIN_SNAPSHOTS = 10
 NOBODY = Ranks(())
 
 
@@ -144,7 +144,7 @@ class Alerts:
     def _losing(self, condition: Condition, seen: Seen) -> Iterator[Alert]:
         _, taken_before, lost_before = self._counts[0]
         taken, lost = seen.taken - taken_before, seen.lost - lost_before
-        if taken + lost < LEAST_SNAPSHOTS:
+        if taken + lost < MIN_SNAPSHOTS:
             return
         share = lost / (taken + lost)
         if share > condition.threshold:
@@ -156,7 +156,7 @@ def _unbalanced(condition: Condition, activities: Iterable[Activity]) -> Iterato
     for activity in activities:
         if activity.kind == "counter" or (condition.event and activity.event != condition.event):
             continue
-        if activity.share < LEAST_SHARE or activity.imbalance_of_late <= condition.threshold:
+        if activity.share < MIN_SHARE or activity.imbalance_of_late <= condition.threshold:
             continue
         share = units.percent(activity.imbalance_of_late)
         yield Alert(

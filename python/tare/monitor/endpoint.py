@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 # Series that one run may make: events are functions, regions and phases, which programs name.
-MOST_EVENTS = 256
+MAX_EVENTS = 256
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Metrics:
         told = len(timed) + len(values_of)
         yield GaugeMetricFamily(
             "tare_events_left_out",
-            f"Events that are not told of: {MOST_EVENTS} with most time at first are.",
+            f"Events that are not told of: {MAX_EVENTS} with most time at first are.",
             value=len(events) - told,
         )
 
@@ -176,7 +176,7 @@ class Metrics:
         """Those told of before, and the ones with most time for which there is room: a series never moves to
         another event."""
         for event in sorted(events, key=lambda each: -each.time.mean):
-            if len(self._chosen) >= MOST_EVENTS:
+            if len(self._chosen) >= MAX_EVENTS:
                 break
             self._chosen.add((event.kind, event.name))
         return [event for event in events if (event.kind, event.name) in self._chosen]

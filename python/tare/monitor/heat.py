@@ -12,10 +12,10 @@ from tare.runs.rounds import Kind, Round, is_outside_phases
 from tare.units import NS_PER_S
 
 # Columns are rounds; where these come quickly, so far apart, so that a picture has half a minute or more.
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 APART_NS = NS_PER_S // 2
 # Of a column: results of filters that are larger, all files together, are left out.
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 ROWS = 11
 SHADES = " ░▒▓█"
 PLAIN_SHADES = " .:*#"  # where output is no terminal that has the others
@@ -72,17 +72,17 @@ class Columns:
     """The last rounds that have histograms."""
 
     def __init__(self) -> None:
-        self._kept: deque[_Kept] = deque(maxlen=MOST_COLUMNS)
+        self._kept: deque[_Kept] = deque(maxlen=MAX_COLUMNS)
 
     def take(self, made: Round) -> None:
         """Adds a round. Rounds without histograms, and rounds too soon after the last one, are left out."""
         if not any(name.partition(":")[0] == histograms.NAME for name, _ in made.parts()):
             return
-        if len(made.reduced) > MOST_BYTES:
+        if len(made.reduced) > MAX_BYTES:
             return
         for kept in self._kept:
             if kept.number == made.round:  # of the same round, in another file
-                if sum(len(each.reduced) for each in (*kept.rounds, made)) <= MOST_BYTES:
+                if sum(len(each.reduced) for each in (*kept.rounds, made)) <= MAX_BYTES:
                     kept.rounds.append(made)
                     kept.read = None
                 return

@@ -19,8 +19,8 @@ from tare.units import NS_PER_S
 # What "now" is: the last second, or the last two rounds if they are further apart.
 NOW_NS = NS_PER_S
 KEPT_NS = 60 * NS_PER_S
-MOST_KEPT = 4096
-MOST_SUMS = 1 << 20  # of all events in them
+MAX_KEPT = 4096
+MAX_SUMS = 1 << 20  # of all events in them
 BINS = 30  # of the history of an event, each of a second
 OF_LATE_NS = 10 * NS_PER_S
 # A rank that has been missing for so long is not there; before, it has lost a round.
@@ -73,7 +73,7 @@ class _Host:
     file: RoundFile
     last: Round | None = None
     fullest: Round | None = None  # the newest with most ranks, of late
-    kept: deque[_Kept] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    kept: deque[_Kept] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
 
     def take(self, made: Round) -> None:
         if not made.filter:
@@ -95,7 +95,7 @@ class _Host:
             for event in made.events
         }
         self.kept.append(_Kept(made.first_ns, made.ranks, sums))
-        most = MOST_SUMS // (len(sums) + 1)
+        most = MAX_SUMS // (len(sums) + 1)
         while self.kept[0].at_ns < made.first_ns - KEPT_NS or len(self.kept) > max(most, 1):
             self.kept.popleft()
 

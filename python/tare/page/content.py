@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "tare.page/1"
 # Of longer traces the page has no wait states: finding them would take longer than all the rest.
-MOST_EVENTS = 20_000_000
+MAX_EVENTS = 20_000_000
 
 
 def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
     by_site, by_size = profile.summed_together(run, [["site"], ["size"]])
     rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows)
-    basis = Basis(run, most_events=MOST_EVENTS)
+    basis = Basis(run, max_events=MAX_EVENTS)
     first = overview.of_run(run, rows, explain_basis(run, basis))
     content = {
         "schema": SCHEMA,
@@ -49,7 +49,7 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }
     if other is not None:
-        other_basis = Basis(other, most_events=MOST_EVENTS)
+        other_basis = Basis(other, max_events=MAX_EVENTS)
         content["comparison"] = comparison.of_runs(run, other, basis, other_basis)
     return printable(content)  # type: ignore[no-any-return]
 
@@ -60,7 +60,7 @@ def _expect(run: Run) -> None:
         {
             "profile": profile.questions(run, [["site"], ["size"], ["line"]]),
             "phases": [tables_query([])],
-            "exchanges": [communication.MOST_GROUPS],
+            "exchanges": [communication.MAX_GROUPS],
         }
     )
 

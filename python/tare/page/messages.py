@@ -19,7 +19,7 @@ def matrix(run: Run) -> dict[str, Any] | None:
 
     Of the world with the most ranks.
     """
-    found = communication.sent(run, communication.MOST_GROUPS)
+    found = communication.sent(run, communication.MAX_GROUPS)
     if found is None:
         return None
     return {

@@ -46,10 +46,10 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
         "mpi_share": share
         and {
             "min": share.least,
-            "min_rank": share.least_at["rank"],
+            "min_rank": share.min_at["rank"],
             "mean": share.mean,
             "max": share.most,
-            "max_rank": share.most_at["rank"],
+            "max_rank": share.max_at["rank"],
         },
         "efficiency": [asdict(each) for each in found],
         "parts": parts,

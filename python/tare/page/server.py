@@ -37,10 +37,10 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 # What one request may ask for.
-MOST_CELLS = 4 << 20
-MOST_LINES = 20_000
+MAX_CELLS = 4 << 20
+MAX_LINES = 20_000
 # Messages that are kept for `tare view`, those that took longest: half a gigabyte.
-MOST_MESSAGES = 12_000_000
+MAX_MESSAGES = 12_000_000
 
 
 class NotAnswered(TareError):
@@ -66,7 +66,7 @@ class Site:
         """Takes its time: until it is done, no messages are shown."""
         if self._timeline is not None:
             with suppress(TareError), native_errors():
-                self._timeline.match(MOST_MESSAGES)
+                self._timeline.match(MAX_MESSAGES)
 
     def close(self) -> None:
         """Nothing is answered any more, and no thread is in the reader when this returns."""
@@ -92,18 +92,13 @@ class Site:
     def _picture(self, query: dict[str, int]) -> tuple[str, bytes] | None:
         traced, first, rows, span = self._window(query)
         group, columns = query.get("group", 1), query.get("columns", 1000)
-        if (
-            group < 1
-            or columns < 1
-            or rows * columns > MOST_CELLS
-            or first + (rows - 1) * group > self._count
-        ):
+        if group < 1 or columns < 1 or rows * columns > MAX_CELLS or first + (rows - 1) * group > self._count:
             raise NotAnswered("no such part of the timeline")
         return BYTES, timeline.picture(traced, first, rows, group, span, columns)
 
     def _messages(self, query: dict[str, int]) -> tuple[str, bytes] | None:
         traced, first, rows, span = self._window(query)
-        found = traced.messages(first, rows, *span, min(max(query.get("most", 0), 0), MOST_LINES))
+        found = traced.messages(first, rows, *span, min(max(query.get("most", 0), 0), MAX_LINES))
         return None if found is None else (BYTES, struct.pack("<II", found[0], 0) + found[1])
 
     def _window(self, query: dict[str, int]) -> tuple[Timeline, int, int, tuple[int, int]]:

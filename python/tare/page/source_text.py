@@ -23,7 +23,7 @@ SUFFIXES = frozenset(
 LARGEST_FILE = 4 << 20
 LINES_AROUND = 3
 LONGEST_LINE = 200
-MOST_FILES = 200
+MAX_FILES = 200
 
 
 def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
@@ -33,7 +33,7 @@ def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
         if site.file and site.line:
             wanted.setdefault(site.file, set()).add(site.line)
     found = {}
-    for name in list(wanted)[:MOST_FILES]:
+    for name in list(wanted)[:MAX_FILES]:
         lines = _lines(name)
         shown = {
             number: visible(lines[number - 1].expandtabs(4))[:LONGEST_LINE]

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 # Of a file: so many bins in all, in so many rows; so many of the longest calls, and of messages.
-MOST_BINS = 600_000
-MOST_ROWS = 512
-MOST_COLUMNS = 4096
-MOST_CALLS = 500_000
-MOST_MESSAGES = 60_000
+MAX_BINS = 600_000
+MAX_ROWS = 512
+MAX_COLUMNS = 4096
+MAX_CALLS = 500_000
+MAX_MESSAGES = 60_000
 # Calls that are drawn one by one.
-MOST_DRAWN = 40_000
+MAX_DRAWN = 40_000
 # Bytes of the values of each column (Timeline in _native.pyi).
 CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
 MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
@@ -49,20 +49,20 @@ def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
     count = len(about["ranks"])
     if not count:
         return {}
-    group = -(-count // MOST_ROWS)
+    group = -(-count // MAX_ROWS)
     rows = -(-count // group)
-    columns = min(MOST_COLUMNS, MOST_BINS // rows)
+    columns = min(MAX_COLUMNS, MAX_BINS // rows)
     length_ns = about["length_ns"]
-    least_ns, calls, call_columns = timeline.longest(MOST_CALLS)
+    min_ns, calls, call_columns = timeline.longest(MAX_CALLS)
     about["bins"] = {"rows": rows, "group": group, "columns": columns}
-    about["calls"] = {"count": calls, "least_ns": least_ns}
+    about["calls"] = {"count": calls, "min_ns": min_ns}
     blocks: dict[str, Any] = {
         "timeline": about,
         "timeline-bins": timeline.bins(0, rows, group, 0, length_ns, columns),
         "timeline-calls": _by_planes(call_columns, calls, CALL_COLUMNS),
     }
     if about["events"] <= MATCHED_EVENTS:
-        kept, matched = timeline.match(MOST_MESSAGES)
+        kept, matched = timeline.match(MAX_MESSAGES)
         found = timeline.messages(0, count, 0, length_ns, kept)
         if found is not None:
             about["messages"] = {"count": found[0], "matched": matched}
@@ -74,7 +74,7 @@ def picture(
     timeline: Timeline, first: int, rows: int, group: int, span: tuple[int, int], columns: int
 ) -> bytes:
     """What `tare view` answers: the calls, if there are few enough, else bins; with a head of two numbers."""
-    found = timeline.calls(first, rows, *span, MOST_DRAWN) if group == 1 else None
+    found = timeline.calls(first, rows, *span, MAX_DRAWN) if group == 1 else None
     if found is not None:
         count, data = found
         return struct.pack("<II", 1, count) + data

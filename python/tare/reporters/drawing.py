@@ -18,8 +18,8 @@ SHADES = " ░▒▓█"
 PARTS = "█▓▒░"
 WIDEST_BAR = 48
 NARROWEST_BAR = 8
-MOST_BARS = 16
-MOST_CELLS = 16
+MAX_BARS = 16
+MAX_CELLS = 16
 
 
 def bar(share: float, width: int) -> str:

@@ -13,7 +13,7 @@ from tare.reporters import terminal
 from tare.reporters.console import Console
 from tare.units import NS_PER_S
 
-MOST_SENTENCES = 10
+MAX_SENTENCES = 10
 
 
 def show(out: Console, of: Explanation, start_ns: int) -> None:
@@ -27,7 +27,7 @@ def sentences(of: Explanation, start_ns: int) -> list[str]:
     said = [sentence(finding, start_ns) for finding in of.findings]
     if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
         said.append(_nothing(of))
-    room = MOST_SENTENCES - len(said)
+    room = MAX_SENTENCES - len(said)
     hints = [*of.notes]
     if of.ranks and not of.is_traced:
         hints.insert(0, _LONG_TRACE if of.is_too_long else _WITHOUT_TRACE)

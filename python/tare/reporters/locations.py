@@ -82,8 +82,8 @@ def _folded(locations: Sequence[Location], worlds: int, figures: Sequence[Column
             total = sum(row["bytes"] for row in locations) / sum(row["events"] for row in locations)
         folded.rows.append(
             [
-                title, shown(found.least), _place(found.least_at, worlds), shown(found.mean),
-                shown(found.most), _place(found.most_at, worlds), shown(total),
+                title, shown(found.least), _place(found.min_at, worlds), shown(found.mean),
+                shown(found.most), _place(found.max_at, worlds), shown(total),
             ]
         )  # fmt: skip
     return folded

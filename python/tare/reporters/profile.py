@@ -59,8 +59,8 @@ BY_OTHERS_NOTE = f"{MEASURED_ONLY}; by site, line or function the whole run is e
 OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
 LABEL_WIDTH = 24
 # A share of the time that is not worth mentioning.
-LEAST_UNKNOWN = 0.01
-LEAST_UNRETURNED = 0.01
+MIN_UNKNOWN = 0.01
+MIN_UNRETURNED = 0.01
 
 
 def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
@@ -171,7 +171,7 @@ def show_what_was_counted(out: Console, rows: Sequence[Row]) -> None:
 def show_unreturned(out: Console, recording: Run) -> None:
     """Time in MPI that no row has, where it matters."""
     unreturned_ns, total_ns = total_unreturned_ns(recording.processes), total_mpi_ns(recording.processes)
-    if unreturned_ns <= LEAST_UNRETURNED * total_ns:
+    if unreturned_ns <= MIN_UNRETURNED * total_ns:
         return
     text = (
         f"Not in these rows: {units.duration(unreturned_ns)}, {units.percent(unreturned_ns / total_ns)} of "
@@ -223,7 +223,7 @@ def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
 
 def _unknown(found: Efficiency) -> str:
     share = found.unknown_share
-    if share is None or share < LEAST_UNKNOWN:
+    if share is None or share < MIN_UNKNOWN:
         return ""
     return f"  {units.percent(share)} of the time could not be replayed"
 

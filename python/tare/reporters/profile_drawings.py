@@ -39,7 +39,7 @@ def ranks(out: Console, recording: Run) -> None:
         return
     computing = [useful_ns(process) for process in of_world]
     rows = []
-    for group in drawing.groups(len(of_world), drawing.MOST_BARS):
+    for group in drawing.groups(len(of_world), drawing.MAX_BARS):
         own = [computing[at] for at in group]
         mean = sum(own) / len(own)
         name = f"{of_world[group.start]['rank']}"
@@ -53,7 +53,7 @@ def ranks(out: Console, recording: Run) -> None:
 
 def peers(out: Console, recording: Run) -> None:
     """Who sends how much to whom."""
-    found = communication.sent(recording, drawing.MOST_CELLS)
+    found = communication.sent(recording, drawing.MAX_CELLS)
     if found is None:
         return
     total, largest = sum(found.bytes.values()), max(found.bytes.values())
@@ -63,6 +63,6 @@ def peers(out: Console, recording: Run) -> None:
         out,
         f"Bytes from {one} to {one} of ranks" if found.group > 1 else "Bytes from rank to rank",
         found.bytes,
-        drawing.groups(found.size, drawing.MOST_CELLS),
+        drawing.groups(found.size, drawing.MAX_CELLS),
         note,
     )

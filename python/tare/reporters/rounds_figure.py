@@ -18,7 +18,7 @@ T = TypeVar("T")
 WIDTH_IN = 9.0
 HEIGHT_IN = 4.5
 # More rounds are thinned out.
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 # Of a picture of histograms.
 LINES = 400
 
@@ -85,7 +85,7 @@ def draw_histograms(path: Path, event: str, rounds: Sequence[tuple[int, Sequence
 
 
 def _thinned(rounds: Sequence[T]) -> Sequence[T]:
-    return rounds[:: max(1, -(-len(rounds) // MOST_COLUMNS))]
+    return rounds[:: max(1, -(-len(rounds) // MAX_COLUMNS))]
 
 
 def _axes(event: str) -> Axes:

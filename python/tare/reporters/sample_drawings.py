@@ -73,7 +73,7 @@ def _ranks(out: Console, rows: Sequence[Row]) -> None:
     known = [(source, to, row) for source, to, row in pairs if source is not None and to is not None]
     if not known:
         return
-    groups = drawing.groups(max(max(source, to) for source, to, _ in known) + 1, drawing.MOST_CELLS)
+    groups = drawing.groups(max(max(source, to) for source, to, _ in known) + 1, drawing.MAX_CELLS)
     size = len(groups[0])
     cells: dict[tuple[int, int], list[Row]] = defaultdict(list)
     for source, to, row in known:

@@ -166,9 +166,9 @@ def _spread(processes: Sequence[Process]) -> str:
     found = spread(processes, ranks.mpi_share)
     assert found is not None
     return (
-        f"min {units.percent(found.least)} (rank {terminal.rank(found.least_at['rank'])}), "
+        f"min {units.percent(found.least)} (rank {terminal.rank(found.min_at['rank'])}), "
         f"mean {units.percent(found.mean)}, "
-        f"max {units.percent(found.most)} (rank {terminal.rank(found.most_at['rank'])})"
+        f"max {units.percent(found.most)} (rank {terminal.rank(found.max_at['rank'])})"
     )
 
 

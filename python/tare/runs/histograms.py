@@ -10,7 +10,7 @@ from tare.runs.rounds import Input, Kind, Malformed, Round
 
 NAME = "histogram"
 # Histograms of several files have at most so many bins together: they are widened until that holds.
-MOST_BINS = 4096
+MAX_BINS = 4096
 # How a filter says that it has only the time, and of counters the value.
 ONLY_TIME = ":time"
 
@@ -57,7 +57,7 @@ def together(parts: Iterable[Bins]) -> Bins:
     while True:
         ends = [bins.ends(exponent) for bins in each]
         first, last = min(low for low, _ in ends), max(high for _, high in ends)
-        if last - first < MOST_BINS:
+        if last - first < MAX_BINS:
             break
         exponent += 1
     counts = [0] * (last - first + 1)

@@ -99,10 +99,10 @@ class ProfiledRun(ReadRun):
         with self._reading():
             return self._sums.phases(tables_query(by, worlds, ranks))
 
-    def exchanges(self, most_groups: int) -> list[Exchange]:
+    def exchanges(self, max_groups: int) -> list[Exchange]:
         """What the ranks of each world sent to one another, by at most so many groups of neighbours."""
         with self._reading():
-            return self._sums.exchanges(most_groups)
+            return self._sums.exchanges(max_groups)
 
     def calls_of(self, function: str) -> list[ProfileSum]:
         """The profile of the function, and of calls whose function is not known."""

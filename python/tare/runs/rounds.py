@@ -27,11 +27,11 @@ Kind = Literal["function", "region", "phase", "counter"]
 # a round can need. `int` is the type of ranks in MPI.
 MOST = 2.0**64
 LEAST = 2.0**-32  # of a mean over ranks that is not 0, as what is counted is whole
-MOST_VALUE = 1e140  # of a counter, whose squares are added up
-MOST_RANKS = 1 << 31
-MOST_RUNS = 1 << 20
-MOST_EVENTS = 1 << 16
-MOST_FILTERS, MOST_FILTER_TEXT = 64, 8 << 10
+MAX_VALUE = 1e140  # of a counter, whose squares are added up
+MAX_RANKS = 1 << 31
+MAX_RUNS = 1 << 20
+MAX_EVENTS = 1 << 16
+MAX_FILTERS, MAX_FILTER_TEXT = 64, 8 << 10
 
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 # The first of a text.
@@ -163,7 +163,7 @@ class Input:
     def ranks(self) -> Ranks:
         """A set of ranks, stored as ranges, which ascend."""
         count = self.number()
-        if count > MOST_RUNS:
+        if count > MAX_RUNS:
             raise Malformed
         flat = self.numbers("I", 2 * count)
         runs = tuple(zip(map(int, flat[::2]), map(int, flat[1::2]), strict=True))
@@ -172,7 +172,7 @@ class Input:
             if first < end or size == 0:
                 raise Malformed
             end = first + size
-        if end > MOST_RANKS:
+        if end > MAX_RANKS:
             raise Malformed
         return Ranks(runs)
 
@@ -246,7 +246,7 @@ class RoundFile:
         source = Input(content)
         number, first, last, arrived, error, reduce_ns, _, _, _ = _ROUND.unpack(source.take(_ROUND.size))
         ranks, lost, used = source.ranks(), source.ranks(), source.text()
-        if len(used) > MOST_FILTER_TEXT or used.count("+") >= MOST_FILTERS:
+        if len(used) > MAX_FILTER_TEXT or used.count("+") >= MAX_FILTERS:
             raise Malformed
         reduced = source.rest()
         of_statistics = [part for name, part in parts_of(used, bytes(reduced)) if name == STATISTICS]
@@ -268,7 +268,7 @@ class RoundFile:
 
     def _statistics(self, source: Input) -> list[Event]:
         count = source.number()
-        if count > MOST_EVENTS:
+        if count > MAX_EVENTS:
             raise Malformed
         wide = METRICS * count
         keys, ranks = source.numbers("Q", count), source.numbers("I", count)
@@ -366,7 +366,7 @@ def _is_possible(event: Event) -> bool:
     return (
         event.ranks > 0
         and all(_is_below(MOST, each) and (each.mean == 0 or each.mean >= LEAST) for each in sums)
-        and (not is_counter or _is_below(MOST_VALUE, event.bytes))
+        and (not is_counter or _is_below(MAX_VALUE, event.bytes))
     )
 
 

@@ -19,7 +19,7 @@ NOT_WRITTEN = ("calls", "flushes")
 # How long tables are divided into files: by rank, unless these would be too many and too small.
 BY_RANK = ("events", "collectives", "requests", "waits")
 BY_WORLD = (*BY_RANK, "messages")
-MOST_RANKS = 1000
+MAX_RANKS = 1000
 
 
 def written() -> list[str]:
@@ -56,7 +56,7 @@ def _write_table(connection: DuckDBPyConnection, run: OpenRun, name: str, part: 
     if kind == "csv":
         with (part / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             return csv.write(file, *sql.result(connection.execute(f"FROM {name}")))
-    by = ["world", "rank"] if name in BY_RANK and len(run.processes) <= MOST_RANKS else ["world"]
+    by = ["world", "rank"] if name in BY_RANK and len(run.processes) <= MAX_RANKS else ["world"]
     options = "FORMAT parquet, COMPRESSION zstd"
     target = part / name
     if name in BY_WORLD:

@@ -17,7 +17,7 @@ using format::no_peer;
 using format::no_request;
 
 // Freed requests are never completed and must not accumulate. This is more than tare keeps at a time.
-constexpr std::size_t most_started = 1U << 15;
+constexpr std::size_t max_started = 1U << 15;
 
 // Whether a call may write records about this request, or about itself (no_request): always, unless the trace has gaps.
 bool may_write(const MpiRecords::Matched& matched, MatchedEnd::Kind kind, std::uint32_t request) {
@@ -67,7 +67,7 @@ void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sin
 void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started& started) {
   if (started.sent == 0 && started.received == 0 && started.collective == 0) return;
   auto& all = processes_[row.process].started;
-  if (all.size() >= most_started) all.clear();
+  if (all.size() >= max_started) all.clear();
   all[request_key(row.thread, request)] = started;
 }
 
@@ -244,11 +244,11 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
   if (of.sent != 0) sink.check(OTF2_EvtWriter_MpiIsendComplete(sink.writer, nullptr, time, of.sent));
   if (of.received != 0) {
     // The status of an exchange may not say what it received.
-    const bool is_told = request.peer != no_peer;
+    const bool is_known = request.peer != no_peer;
     const Transfer& posted = of.receive;
-    const Transfer got = is_told || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,
-                                                               request.tag, request.bytes}
-                                                    : posted;
+    const Transfer got = is_known || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,
+                                                                request.tag, request.bytes}
+                                                     : posted;
     if (is_known(got) && got.tag >= 0)
       sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(got.peer), as_u32(got.communicator),
                                          as_u32(got.tag), or_none(got.bytes), of.received));

@@ -14,7 +14,7 @@ using namespace tare::reader;
 using format::no_request;
 
 // accesses to a window in a process between two completing calls; further ones have no completion record
-constexpr std::size_t most_under_way = 1U << 15;
+constexpr std::size_t max_under_way = 1U << 15;
 
 }  // namespace
 
@@ -98,9 +98,9 @@ void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
       break;
   }
   std::vector<UnderWay>& under_way = process.under_way[row.scope];
-  if (under_way.size() < most_under_way) under_way.push_back({row.peer, number});
+  if (under_way.size() < max_under_way) under_way.push_back({row.peer, number});
   if (row.request == no_request) return;
-  if (process.by_request.size() >= most_under_way) process.by_request.clear();  // freed, and never completed
+  if (process.by_request.size() >= max_under_way) process.by_request.clear();  // freed, and never completed
   process.by_request[request_key(row.thread, row.request)] = {row.scope, number};
 }
 

@@ -17,7 +17,6 @@ namespace {
 using namespace tare::format;
 
 constexpr std::uint64_t first_ticks = 1'000'000;  // none is at 0
-constexpr std::size_t most_parameters = max_parameters;
 
 class Importer {
  public:
@@ -130,7 +129,7 @@ void Importer::add(ProcessWriter& process, ThreadWriter& writer, const Event& ev
     writer.add_raw_event(process.event_type(EventClass::raw, name, ""), ticks, data);
     return;
   }
-  std::vector<std::uint64_t> words(std::min((event.data.size() + 7) / 8, most_parameters));
+  std::vector<std::uint64_t> words(std::min<std::size_t>((event.data.size() + 7) / 8, max_parameters));
   if (!words.empty()) std::memcpy(words.data(), event.data.data(), std::min(event.data.size(), words.size() * 8));
   writer.add_event(process.event_type(EventClass::packed, name, ""), ticks, words);
 }

@@ -8,7 +8,7 @@ using namespace tare::format;
 
 namespace {
 
-constexpr std::size_t most_waiting = 4096;  // requests of a thread; more are hardly ever completed
+constexpr std::size_t max_waiting = 4096;  // requests of a thread; more are hardly ever completed
 
 void say(CallRecord& to, const Message& message) {
   to.communicator = message.communicator;
@@ -94,7 +94,7 @@ void CallRecords::add(const Call& call, std::uint64_t leave, bool is_matched_pro
   for (const Completion& each : call.completions)
     writer_.add(
         CompletionRecord{{completion, sizeof(CompletionRecord) / 8}, each.request, each.bytes, each.source, each.tag});
-  if (waiting_.size() > most_waiting) waiting_.clear();
+  if (waiting_.size() > max_waiting) waiting_.clear();
   std::size_t oldest = writer_.end();
   for (const auto& [request, one] : waiting_) oldest = std::min(oldest, one.at);
   writer_.release(oldest);

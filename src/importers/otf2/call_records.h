@@ -22,7 +22,7 @@ class CallRecords {
   // Completes the record that started the request. Does nothing if another thread started it, or it was written out.
   void complete_receive(std::uint32_t request, const Message& of);
   void complete_collective(std::uint32_t request, const CollectiveEnd& of);
-  void forget(std::uint32_t request) { waiting_.erase(request); }
+  void remove(std::uint32_t request) { waiting_.erase(request); }
 
  private:
   struct Waiting {

@@ -151,7 +151,7 @@ void ThreadImport::irecv(OTF2_CommRef communicator, std::uint32_t sender, std::u
 
 void ThreadImport::cancelled(std::uint64_t request) {
   const std::uint32_t number = requests_.end(request);
-  records_.forget(number);
+  records_.remove(number);
   complete(number, no_bytes, no_peer, no_tag);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t alignment = 64;  // as the specification recommends
 constexpr std::size_t block_bytes = 256 << 10;
-constexpr std::size_t most_kept = 64;  // blocks
+constexpr std::size_t max_kept = 64;  // blocks
 
 char* new_block(std::size_t size) {
   auto* block = static_cast<char*>(std::aligned_alloc(alignment, size));
@@ -190,7 +190,7 @@ class Arena::Pool {
   void give_back(char* block) {
     {
       const std::scoped_lock locked(lock_);
-      if (free_.size() < most_kept) {
+      if (free_.size() < max_kept) {
         free_.push_back(block);
         return;
       }

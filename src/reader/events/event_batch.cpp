@@ -4,7 +4,7 @@ namespace tare::reader {
 namespace {
 
 // Used as values, offsets and bitmaps of columns in which all values are null.
-alignas(64) constexpr std::uint64_t zeros[most_batch_rows + 1] = {};
+alignas(64) constexpr std::uint64_t zeros[max_batch_rows + 1] = {};
 
 }  // namespace
 

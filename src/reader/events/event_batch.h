@@ -15,7 +15,7 @@
 namespace tare::reader {
 
 // The maximum number of rows of a batch: those of a chunk, and one call that was kept back from the chunk before.
-inline constexpr std::size_t most_batch_rows = format::chunk_records + 1;
+inline constexpr std::size_t max_batch_rows = format::chunk_records + 1;
 
 // Marks the values that are equal to `nothing` as null in the validity bitmap, and counts them.
 template <typename T>

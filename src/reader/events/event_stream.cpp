@@ -16,7 +16,7 @@ namespace {
 
 using namespace tare::format;
 
-constexpr std::size_t most_reserved = 4096;  // rows
+constexpr std::size_t max_reserved = 4096;  // rows
 
 bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
 
@@ -334,7 +334,7 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
 std::vector<EventRow> EventStream::next(std::size_t count) {
   State& state = *state_;
   std::vector<EventRow> rows;
-  rows.reserve(std::min<std::size_t>(count, most_reserved));
+  rows.reserve(std::min<std::size_t>(count, max_reserved));
   const std::uint64_t limit = state.context.filter.limit;
   while (rows.size() < count && !state.heads.empty() && (limit == 0 || state.given < limit)) {
     const std::size_t cursor = state.heads.top().second;

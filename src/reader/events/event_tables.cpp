@@ -209,7 +209,7 @@ void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::in
 // each.
 void EventTables::State::fill_spans(EventBatch& batch) {
   std::size_t end = next_span;
-  while (end < spans.size() && spans[end].thread == place.thread && end - next_span < most_batch_rows) ++end;
+  while (end < spans.size() && spans[end].thread == place.thread && end - next_span < max_batch_rows) ++end;
   batch.set_rows(end - next_span);
   const auto fill = [&](Column column, auto nothing, const auto& value_of) {
     if (!batch.wants(column)) return;

@@ -99,7 +99,7 @@ class RowTable {
       given_ = 0;
       more_(rows_);
     }
-    const std::size_t count = std::min(rows_.size() - given_, most_rows);
+    const std::size_t count = std::min(rows_.size() - given_, max_rows);
     const auto arena = std::make_shared<arrow::Arena>(pool_);
     const std::span<const Row> rows(rows_.data() + given_, count);
     columns.clear();
@@ -109,7 +109,7 @@ class RowTable {
   }
 
  private:
-  static constexpr std::size_t most_rows = 8192;
+  static constexpr std::size_t max_rows = 8192;
 
   std::vector<RowColumn<Row>> columns_;
   More more_;

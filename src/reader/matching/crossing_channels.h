@@ -1,9 +1,10 @@
-// Channels whose messages are sent before a passage and received after it.
+// Channels whose messages are sent before a synchronisation point and received after it.
 //
-// After a gap in a trace, the messages of a channel are numbered anew from a passage that all ranks make
-// (trace_gaps.h). That is only right if every message sent before this passage is also received before it. MPI does not
-// demand that, and what happened in the gap is not recorded. But a program tends to do the same again and again. So
-// when one message of a channel has been seen to cross a passage, its messages after gaps are not matched any more.
+// After a gap in a trace, the messages of a channel are numbered anew from a synchronisation point that all ranks make
+// (trace_gaps.h). That is only right if every message sent before this synchronisation point is also received before
+// it. MPI does not demand that, and what happened in the gap is not recorded. But a program tends to do the same again
+// and again. So when one message of a channel has been seen to cross a synchronisation point, its messages after gaps
+// are not matched any more.
 //
 // Three things show it: the parts of the message lie in different spells; the message is received before it is sent, or
 // has a different size there, because the parts belong to different messages. If a program shows none of them, messages
@@ -31,7 +32,7 @@ class CrossingChannels {
 
   // Looks at the two parts of a message of a world, as far as they are known. Returns leaves_out(at).
   bool look_at(const Channel& at, std::int32_t world, const Part& sent, const Part& received);
-  // Whether messages of a channel are not matched, because they cross passages and lie after a gap.
+  // Whether messages of a channel are not matched, because they cross synchronisation points and lie after a gap.
   bool leaves_out(const Channel& at);
   // The number of channels that were left out, in any epoch.
   std::size_t left_out() const { return left_out_; }

@@ -19,7 +19,7 @@ namespace {
 using namespace tare::format;
 
 // A limit is needed because freed requests are never completed. The recorder keeps fewer requests than this.
-constexpr std::size_t most_started = 1U << 15;
+constexpr std::size_t max_started = 1U << 15;
 
 constexpr MessageMatcher::Slot none = MessageMatcher::none;
 
@@ -168,7 +168,7 @@ void Matcher::State::add_collective(Rank& rank, const EventRow& row, const PartC
 
 void Matcher::State::start(Rank& rank, std::uint64_t key, const Started& started) {
   if (started.sent == none && started.received == none && !started.collective) return;
-  if (rank.started.size() >= most_started) abandon(rank);  // so many can only be freed requests
+  if (rank.started.size() >= max_started) abandon(rank);  // so many can only be freed requests
   rank.started[key] = started;
   if (started.received != none) rank.has_new_receives = true;
 }

@@ -8,7 +8,7 @@ using namespace tare::format;
 
 namespace {
 
-constexpr std::size_t most_cancellable = 4096;  // receives of a channel that wait for an older one
+constexpr std::size_t max_cancellable = 4096;  // receives of a channel that wait for an older one
 
 }  // namespace
 
@@ -229,7 +229,7 @@ void MessageMatcher::settle(const Channel& channel) {
   std::vector<Slot> settled;
   // The limit is needed because a freed request never completes, and would block the others for ever.
   while (!cancellable.empty() &&
-         (halves_[cancellable.front()].part.is_complete || cancellable.size() > most_cancellable)) {
+         (halves_[cancellable.front()].part.is_complete || cancellable.size() > max_cancellable)) {
     settled.push_back(cancellable.front());
     cancellable.pop_front();
   }
@@ -258,10 +258,10 @@ void MessageMatcher::hand_over(Slot slot) {
 }
 
 void MessageMatcher::add_end(Slot slot) {
-  if (ends_ == nullptr || halves_[slot].is_told) return;
+  if (ends_ == nullptr || halves_[slot].is_reported) return;
   Half& half = halves_[slot];
   if (!cancellable_.empty() && half.direction == Direction::received && is_held(slot)) return;
-  half.is_told = true;
+  half.is_reported = true;
   const Part& other = halves_[half.other].part;
   const bool is_sent = half.direction == Direction::sent;
   ends_->push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,

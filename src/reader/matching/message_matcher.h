@@ -78,7 +78,7 @@ class MessageMatcher {
     Direction direction = Direction::sent;
     bool is_open = false;      // a receive whose channel is not known
     bool is_exchange = false;  // completes together with a send, possibly without a record of its own
-    bool is_told = false;      // its End was appended
+    bool is_reported = false;  // its End was appended
   };
   // The receives of a channel in the order of posting, from the oldest one that may have been cancelled.
   using Cancellable = std::deque<Slot>;

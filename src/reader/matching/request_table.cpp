@@ -10,7 +10,7 @@
 namespace tare::reader {
 namespace {
 
-constexpr std::size_t most_started = 1U << 15;
+constexpr std::size_t max_started = 1U << 15;
 constexpr std::size_t batch_rows = 4096;
 
 struct RequestRow {
@@ -60,7 +60,7 @@ class Requests {
   void start(const EventRow& row, const PartCall& call, const EventRequest& of, std::vector<RequestRow>& to) {
     Started& started = under_way_[row.process];
     // So many can only be freed requests, whose completion is not in the trace.
-    if (started.size() >= most_started) hand_over(started, to);
+    if (started.size() >= max_started) hand_over(started, to);
     started[key_of(row, of)] = {row.world, row.rank,   of.communicator, of.peer_world, of.tag,
                                 of.bytes,  of.request, false,           call,          {}};
   }

@@ -163,7 +163,7 @@ bool apply_spell(Entry entry, Definitions& to) {
                          (in.head.flags & spell_with_requests) != 0,
                          (in.head.flags & spell_completes_unknown) != 0,
                          (in.head.flags & unfinished_spell) == 0,
-                         in.passages,
+                         in.sync_points,
                          in.first_site,
                          in.last_site,
                          in.begin,

@@ -91,18 +91,19 @@ struct EventType {
   auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// A spell: the part of the run of a process between two passages, which are collectives of all ranks or calls of
-// tare_progress() (recorder/spells.h). Times are in ticks.
+// A spell: the part of the run of a process between two synchronisation points, which are collectives of all ranks or
+// calls of tare_progress() (recorder/spells.h). Times are in ticks.
 struct Spell {
   bool measured = true;
   bool traced = false;
-  bool cut = false;                             // from some moment on, less was recorded
-  bool control = false;                         // chosen at random for comparisons: calls were only counted
-  bool has_requests = false;                    // format::spell_with_requests
-  bool completes_unknown = false;               // format::spell_completes_unknown
-  bool finished = true;                         // false: only its begin is known
-  std::uint32_t passages = 0;                   // its length
-  std::uint32_t first_site = 0, last_site = 0;  // call sites of the passages at its ends; 0: tare_progress()
+  bool cut = false;                // from some moment on, less was recorded
+  bool control = false;            // chosen at random for comparisons: calls were only counted
+  bool has_requests = false;       // format::spell_with_requests
+  bool completes_unknown = false;  // format::spell_completes_unknown
+  bool finished = true;            // false: only its begin is known
+  std::uint32_t sync_points = 0;   // its length
+  // The call sites of the synchronisation points at its ends; 0: tare_progress().
+  std::uint32_t first_site = 0, last_site = 0;
   std::uint64_t begin = 0;
   std::uint64_t ticks = 0;
   std::uint64_t flush_ticks = 0;  // part of `ticks`: writing event buffers

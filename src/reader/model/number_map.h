@@ -20,7 +20,7 @@ class NumberMap {
     return found == sparse_.end() ? -1 : found->second;
   }
   void set(std::uint32_t number, std::int32_t of_run) {
-    if (number < most_dense && number <= 2 * dense_.size() + largest_step) {
+    if (number < max_dense && number <= 2 * dense_.size() + largest_step) {
       if (number >= dense_.size()) dense_.resize(number + std::size_t{1}, -1);
       dense_[number] = of_run;
     } else {
@@ -34,7 +34,7 @@ class NumberMap {
   }
 
  private:
-  static constexpr std::uint32_t most_dense = 1U << 16;
+  static constexpr std::uint32_t max_dense = 1U << 16;
   static constexpr std::uint32_t largest_step = 1024;
 
   std::vector<std::int32_t> dense_;

@@ -9,8 +9,8 @@ namespace {
 
 using format::SpellSums;
 
-constexpr std::uint32_t least_spells = 3;
-constexpr double most_unrepresented = 0.1;  // of the counted calls
+constexpr std::uint32_t min_spells = 3;
+constexpr double max_unrepresented = 0.1;  // of the counted calls
 
 // The two-sided 95 % quantile of Student's t distribution, for 2 degrees of freedom or more: the Cornish-Fisher
 // expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), accurate to 1 %.
@@ -44,10 +44,10 @@ Estimate estimate(const Counted& counted, const Sums& of, const SpellSums& at, c
   if (!(function.calls > 0)) return {};
   const double ratio = of.y / function.calls;
   const double effective = effective_spells(at);
-  if (at.spells < least_spells || effective < least_spells * counted.share) return {calls * ratio, std::nullopt};
+  if (at.spells < min_spells || effective < min_spells * counted.share) return {calls * ratio, std::nullopt};
   // Spells with calls of the function but none at the site count, too: they show how much spells differ.
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
-  const double spells = std::clamp<double>(effective, least_spells, at.spells);
+  const double spells = std::clamp<double>(effective, min_spells, at.spells);
   const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
   const double of_unrepresented = at.calls > 0 ? counted.unrepresented * of.y / at.calls : 0;
   return {calls * ratio, student_95(spells - 1) * deviation + of_unrepresented};
@@ -72,10 +72,10 @@ double Unrepresented::behind_cuts_of(double counted_of_function, const SpellSums
 }
 
 bool Unrepresented::is_known(double counted, double behind_cuts) noexcept {
-  return behind_cuts <= most_unrepresented * counted;
+  return behind_cuts <= max_unrepresented * counted;
 }
 
-bool Unrepresented::are_sites_known() const noexcept { return leaked <= most_unrepresented * counted; }
+bool Unrepresented::are_sites_known() const noexcept { return leaked <= max_unrepresented * counted; }
 
 Unrepresented unrepresented_calls(const Process& process) {
   Unrepresented unrepresented;

@@ -5,15 +5,15 @@
 namespace tare::reader {
 
 ExchangeSummer::ExchangeSummer(const std::vector<Process>& processes,
-                               const std::vector<CommunicatorInfo>& communicators, std::int32_t most_groups)
-    : communicators_(&communicators), most_groups_(static_cast<std::size_t>(most_groups)) {
+                               const std::vector<CommunicatorInfo>& communicators, std::int32_t max_groups)
+    : communicators_(&communicators), max_groups_(static_cast<std::size_t>(max_groups)) {
   for (const Process& process : processes) {
     if (process.record.rank < 0 || process.record.rank == INT32_MAX) continue;
     World& world = worlds_[process.world];
     world.size = std::max({world.size, process.record.size, process.record.rank + 1});
   }
   for (auto& [number, world] : worlds_)
-    world.group = static_cast<std::int32_t>((static_cast<std::int64_t>(world.size) + most_groups - 1) / most_groups);
+    world.group = static_cast<std::int32_t>((static_cast<std::int64_t>(world.size) + max_groups - 1) / max_groups);
 }
 
 void ExchangeSummer::add(const Process& process, const Profile& profile) {
@@ -33,7 +33,7 @@ void ExchangeSummer::add(const Process& process, const Profile& profile) {
       continue;
     }
     const auto cell =
-        static_cast<std::size_t>(rank / world.group) * most_groups_ + static_cast<std::size_t>(peer / world.group);
+        static_cast<std::size_t>(rank / world.group) * max_groups_ + static_cast<std::size_t>(peer / world.group);
     add_to_cell(world, cell, entry.sent_messages, entry.sent_bytes);
     if (peer == rank) continue;
     world.between += entry.sent_messages;
@@ -44,8 +44,8 @@ void ExchangeSummer::add(const Process& process, const Profile& profile) {
 
 void ExchangeSummer::add_to_cell(World& world, std::size_t cell, std::uint64_t messages, std::uint64_t bytes) const {
   if (world.messages.empty()) {
-    world.messages.resize(most_groups_ * most_groups_);
-    world.bytes.resize(most_groups_ * most_groups_);
+    world.messages.resize(max_groups_ * max_groups_);
+    world.bytes.resize(max_groups_ * max_groups_);
   }
   world.messages[cell] += messages;
   world.bytes[cell] += bytes;
@@ -75,9 +75,8 @@ std::vector<Exchange> ExchangeSummer::take() const {
     found.between = world.between;
     for (std::size_t cell = 0; cell < world.messages.size(); ++cell)
       if (world.messages[cell] != 0)
-        found.cells.push_back({static_cast<std::int32_t>(cell / most_groups_),
-                               static_cast<std::int32_t>(cell % most_groups_), world.messages[cell],
-                               world.bytes[cell]});
+        found.cells.push_back({static_cast<std::int32_t>(cell / max_groups_),
+                               static_cast<std::int32_t>(cell % max_groups_), world.messages[cell], world.bytes[cell]});
     for (const auto& [rank, messages] : world.of_rank) {
       if (messages < found.busiest_messages || (messages == found.busiest_messages && rank > found.busiest)) continue;
       found.busiest = rank;

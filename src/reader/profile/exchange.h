@@ -33,9 +33,9 @@ struct Exchange {
 // Adds up the peers of profiles. Not thread-safe: each thread has its own, and join() adds them up.
 class ExchangeSummer {
  public:
-  // Each world has at most `most_groups` groups, which is at least 1. `communicators` must outlive the object.
+  // Each world has at most `max_groups` groups, which is at least 1. `communicators` must outlive the object.
   ExchangeSummer(const std::vector<Process>& processes, const std::vector<CommunicatorInfo>& communicators,
-                 std::int32_t most_groups);
+                 std::int32_t max_groups);
 
   void add(const Process& process, const Profile& profile);
   void join(const ExchangeSummer& other);
@@ -53,7 +53,7 @@ class ExchangeSummer {
   void add_to_cell(World& world, std::size_t cell, std::uint64_t messages, std::uint64_t bytes) const;
 
   const std::vector<CommunicatorInfo>* communicators_;
-  std::size_t most_groups_;
+  std::size_t max_groups_;
   std::map<int, World> worlds_;
 };
 

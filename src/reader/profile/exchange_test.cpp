@@ -39,8 +39,8 @@ class ExchangeOfRanks : public ::testing::Test {
     EXPECT_TRUE(run) << run.error();
     return std::move(*run);
   }
-  static Exchange of(reader::Run& run, std::int32_t most_groups) {
-    const Answers answers = run.answer({.exchanges = {most_groups}});
+  static Exchange of(reader::Run& run, std::int32_t max_groups) {
+    const Answers answers = run.answer({.exchanges = {max_groups}});
     EXPECT_EQ(answers.exchanges.size(), 1U);
     EXPECT_EQ(answers.exchanges[0].size(), 1U);
     return answers.exchanges[0][0];

@@ -13,7 +13,7 @@ namespace tare::reader {
 namespace {
 
 constexpr std::size_t batch_rows = 4096;
-constexpr unsigned most_rounds = 32;
+constexpr unsigned max_rounds = 32;
 
 // A call whose end is moved to a later time, together with what follows.
 struct Jump {
@@ -68,14 +68,14 @@ class Corrector {
   }
 
   Result<ClockCorrection> correct() {
-    for (; done_.rounds < most_rounds; done_.rounds += 1) {
+    for (; done_.rounds < max_rounds; done_.rounds += 1) {
       if (std::string error = read(done_.rounds == 0); !error.empty()) return Failure{std::move(error)};
       if (done_.remaining == 0) break;
       move();
     }
     for (const auto& map : maps_)
       for (const TimeMap::Knot& knot : map ? map->process.knots() : std::vector<TimeMap::Knot>{})
-        done_.most_moved_ns = std::max(done_.most_moved_ns, knot.offset_ns);
+        done_.max_moved_ns = std::max(done_.max_moved_ns, knot.offset_ns);
     done_.violations = sorted();
     done_.maps = maps_;
     done_.rounds += 1;

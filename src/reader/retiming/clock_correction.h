@@ -32,7 +32,7 @@ struct ClockCorrection {
 
   std::vector<std::shared_ptr<const TimeMaps>> maps;  // by index in Run::processes(); nullptr: not moved
   std::vector<Violations> violations;                 // as recorded, the largest first
-  std::int64_t most_moved_ns = 0;
+  std::int64_t max_moved_ns = 0;
   unsigned rounds = 0;          // how often the trace was read
   std::uint64_t remaining = 0;  // messages and collectives still violated after the last round
   std::vector<std::string> warnings;

@@ -45,7 +45,7 @@ TEST_F(ClockCorrectionTest, ClocksThatAgreeAreLeftAlone) {
   correct();
   EXPECT_TRUE(correction.violations.empty());
   EXPECT_EQ(correction.rounds, 1U);
-  EXPECT_EQ(correction.most_moved_ns, 0);
+  EXPECT_EQ(correction.max_moved_ns, 0);
   EXPECT_EQ(correction.maps[1], nullptr);
 }
 
@@ -104,7 +104,7 @@ TEST_F(ClockCorrectionTest, NobodyLeavesABarrierBeforeTheLastHasCome) {
   EXPECT_EQ(correction.violations[0].collectives, 1U);
   EXPECT_EQ(correction.violations[0].most_ns, 4980);
   EXPECT_EQ(correction.remaining, 0U);
-  EXPECT_EQ(correction.most_moved_ns, 4980);
+  EXPECT_EQ(correction.max_moved_ns, 4980);
 }
 
 TEST_F(ClockCorrectionTest, ACorrectionFades) {

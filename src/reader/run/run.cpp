@@ -108,7 +108,7 @@ std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
 }
 
 std::vector<SiteTotal> Run::site_totals(SumsQuery query) {
-  constexpr std::size_t most_ranks = 4096;
+  constexpr std::size_t max_ranks = 4096;
   SiteTotals totals(query.site_of, query.rank);
   const auto is_wanted = [worlds = query.worlds, ranks = query.ranks](const Process& process) {
     const auto has = [](const Wanted& wanted, std::int32_t number) {
@@ -121,7 +121,7 @@ std::vector<SiteTotal> Run::site_totals(SumsQuery query) {
     const std::int32_t world = processes_[next].world;
     query.worlds = std::vector{world};
     query.ranks = std::vector<std::int32_t>{};
-    for (; next < processes_.size() && processes_[next].world == world && query.ranks->size() < most_ranks; ++next)
+    for (; next < processes_.size() && processes_[next].world == world && query.ranks->size() < max_ranks; ++next)
       if (is_wanted(processes_[next])) query.ranks->push_back(processes_[next].record.rank);
     if (!query.ranks->empty()) totals.add(processes_, profile_sums(query));
   }

@@ -12,9 +12,9 @@ namespace {
 // From this share on, a part is taken for nearly all of the whole.
 constexpr double nearly_all = 0.75;
 // With fewer rows, a common line or file may be chance.
-constexpr std::size_t least_rows = 3;
+constexpr std::size_t min_rows = 3;
 // Wrappers may call other wrappers; this is how many layers are removed.
-constexpr int most_steps = 4;
+constexpr int max_steps = 4;
 
 bool is_nearly_all(std::size_t some, std::size_t all) {
   return static_cast<double>(some) >= nearly_all * static_cast<double>(all);
@@ -79,7 +79,7 @@ Calls largest(const std::vector<Calls>& groups) {
 
 bool are_nearly_all(const Calls& some, const Calls& calls) {
   const std::size_t rows = rows_of(some);
-  return rows >= least_rows && is_nearly_all(rows, rows_of(calls));
+  return rows >= min_rows && is_nearly_all(rows, rows_of(calls));
 }
 
 // The object of the next inner frame of most calls; the first of several.
@@ -162,7 +162,7 @@ void choose_frames(std::vector<SiteInfo>& sites, const std::vector<FrameInfo>& f
   }
   Calls calls;
   for (Call& call : made) calls.push_back(&call);
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     std::vector<std::size_t> before;
     for (const Call* call : calls) before.push_back(call->at);
     const std::size_t rows = rows_of(calls);

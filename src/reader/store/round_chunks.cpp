@@ -9,8 +9,8 @@ namespace tare::reader {
 namespace {
 
 // What one call reads, and what it returns. A larger chunk is returned alone.
-constexpr std::uint64_t most_read = 64 << 20;
-constexpr std::uint64_t most_returned = 128 << 20;
+constexpr std::uint64_t max_read = 64 << 20;
+constexpr std::uint64_t max_returned = 128 << 20;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Result<RoundChunks> read_round_chunks(const MappedFile& file, const std::string&
   RoundChunks found{{}, std::min(begin, to), true};
   const std::uint64_t from = found.next;
   // Where damage is longer, it is looked through for what follows.
-  for (std::uint64_t size = most_read; found.next == from && from < to; size *= 2) {
+  for (std::uint64_t size = max_read; found.next == from && from < to; size *= 2) {
     const std::uint64_t until = std::min(to - from, size);
     found.is_all = until == to - from;
     const auto scan = scan_chunks(all.substr(from, until), name);
@@ -29,7 +29,7 @@ Result<RoundChunks> read_round_chunks(const MappedFile& file, const std::string&
     std::uint64_t returned = 0;
     for (const ChunkRef& chunk : scan->chunks) {
       returned += chunk.header.raw_bytes;
-      if (returned > most_returned && !found.payloads.empty()) {
+      if (returned > max_returned && !found.payloads.empty()) {
         found.is_all = false;
         return found;
       }

@@ -23,7 +23,7 @@ constexpr std::int64_t shortest_part = 200;
 // A slow iteration makes at most this share of the usual calls per second.
 constexpr double slow_rate = 0.5;
 // Only the features with the most time are distinguished. All others count as one.
-constexpr std::size_t most_features = 1000;
+constexpr std::size_t max_features = 1000;
 
 // A line, or (true) a long time outside MPI before the calls of a line.
 using Feature = std::pair<CalledLine, bool>;
@@ -76,7 +76,7 @@ class Windows {
     std::vector<std::pair<double, Feature>> largest;
     for (const auto& [feature, time_ns] : sums) largest.emplace_back(-time_ns, feature);
     std::sort(largest.begin(), largest.end());
-    largest.resize(std::min(largest.size(), most_features));
+    largest.resize(std::min(largest.size(), max_features));
     std::map<Feature, std::size_t> numbers;
     for (const auto& [time_ns, feature] : largest) {
       numbers[feature] = features.size();

@@ -57,7 +57,7 @@ void add_candidates(const DetectedPhase& phase, std::size_t rank, const std::vec
   }
   const std::int64_t length_ns = difference(phase.end_ns, phase.start_ns);
   for (const auto& [line, of] : sums)
-    if (of.calls > static_cast<double>(most_returns) && difference(of.last_ns, of.first_ns) >= length_ns / 2) {
+    if (of.calls > static_cast<double>(max_returns) && difference(of.last_ns, of.first_ns) >= length_ns / 2) {
       Candidate& candidate = to[{line, are_paths}];
       candidate.calls[rank] = of.calls;
       candidate.first_ns = std::min(candidate.first_ns, of.first_ns);
@@ -81,14 +81,14 @@ std::map<std::size_t, Beginning> beginnings(const WorldStretches& of, const Dete
   }
   std::map<std::size_t, Beginning> chosen;
   while (!left.empty()) {
-    std::size_t most_ranks = 0;
-    for (const auto& [beginning, of_ranks] : left) most_ranks = std::max(most_ranks, of_ranks.calls.size());
+    std::size_t max_ranks = 0;
+    for (const auto& [beginning, of_ranks] : left) max_ranks = std::max(max_ranks, of_ranks.calls.size());
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [beginning, of_ranks] : left)
-      if (of_ranks.calls.size() == most_ranks) least = std::min(least, mean_calls(of_ranks));
+      if (of_ranks.calls.size() == max_ranks) least = std::min(least, mean_calls(of_ranks));
     auto best = left.end();
     for (auto each = left.begin(); each != left.end(); ++each)
-      if (each->second.calls.size() == most_ranks && mean_calls(each->second) <= least * nearly_least &&
+      if (each->second.calls.size() == max_ranks && mean_calls(each->second) <= least * nearly_least &&
           (best == left.end() || each->second.first_ns < best->second.first_ns))
         best = each;
     const std::map<std::size_t, double> ranks = best->second.calls;
@@ -164,7 +164,7 @@ class LoopReader {
       close(known_end_ns_);
     }
     Loop& loop = found_.loop;
-    if (loop.iterations <= most_returns) return false;
+    if (loop.iterations <= max_returns) return false;
     const auto usual_calls = median_of<std::uint32_t>([](const Iteration& each) { return each.calls; });
     const auto others_calls = std::count_if(loop.listed.begin(), loop.listed.end(), [&](const Iteration& each) {
       return each.calls > 2 * usual_calls || 2 * each.calls < usual_calls;
@@ -221,16 +221,16 @@ class LoopReader {
     Loop& loop = found_.loop;
     const Iteration done{start_ns_, std::max<std::int64_t>(difference(end_ns, start_ns_), 0), mpi_ns_, calls_};
     const auto number = static_cast<std::uint32_t>(loop.iterations++);
-    if (loop.listed.size() < most_iterations) loop.listed.push_back(done);
+    if (loop.listed.size() < max_iterations) loop.listed.push_back(done);
     for (const std::size_t place : touched_) sums_[place] += static_cast<double>(times_[place]);
     std::vector<Long>& longest = found_.longest;
-    if (longest.size() < most_slow || done.duration_ns > longest.back().iteration.duration_ns) {
+    if (longest.size() < max_slow || done.duration_ns > longest.back().iteration.duration_ns) {
       Long kept{number, done, {}};
       for (const std::size_t place : touched_) kept.time_ns[place_of(place)] += times_[place];
       const auto at = std::find_if(longest.begin(), longest.end(),
                                    [&](const Long& each) { return each.iteration.duration_ns < done.duration_ns; });
       longest.insert(at, std::move(kept));
-      if (longest.size() > most_slow) longest.pop_back();
+      if (longest.size() > max_slow) longest.pop_back();
     }
     clear();
   }

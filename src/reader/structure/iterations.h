@@ -47,7 +47,7 @@ struct RunStructure {
 };
 
 // The maximum numbers of elements of Loop::listed and Loop::slow.
-inline constexpr std::size_t most_iterations = 65536, most_slow = 8;
+inline constexpr std::size_t max_iterations = 65536, max_slow = 8;
 
 // Reads the trace twice, on several threads.
 Result<RunStructure> run_structure(Run& run);

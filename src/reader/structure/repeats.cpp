@@ -38,7 +38,7 @@ Stretch Repeats::between(std::uint32_t line, const Pause& begin, const Pause& en
 void Repeats::stretches(std::uint32_t line, std::int64_t shortest_ns, std::vector<Stretch>& to) const {
   if (calls_ == 0) return;
   std::size_t breaks = 0;
-  for (std::size_t k = 1; k <= std::min(longest_.size(), most_returns); ++k) {
+  for (std::size_t k = 1; k <= std::min(longest_.size(), max_returns); ++k) {
     const std::int64_t length_ns = longest_[k - 1].length_ns;
     const std::int64_t next_ns = k < longest_.size() ? longest_[k].length_ns : 0;
     if (length_ns >= shortest_ns && length_ns / far_longer >= next_ns) breaks = k;

@@ -11,7 +11,7 @@
 namespace tare::reader {
 
 // A loop has more iterations than this. A line that returns this often or less returns in separate phases.
-inline constexpr std::size_t most_returns = 8;
+inline constexpr std::size_t max_returns = 8;
 
 // A pause of at most this many intervals between calls of a line is usual.
 inline constexpr std::int64_t usual_pauses = 2;
@@ -28,7 +28,7 @@ struct Stretch {
 
   // The mean time from one call to the next; 0 if there are too few calls for a loop.
   std::int64_t interval_ns() const {
-    return calls > most_returns ? difference(to_ns, from_ns) / static_cast<std::int64_t>(calls) : 0;
+    return calls > max_returns ? difference(to_ns, from_ns) / static_cast<std::int64_t>(calls) : 0;
   }
 };
 
@@ -42,7 +42,7 @@ class Repeats {
 
  private:
   static constexpr std::int64_t far_longer = 4;
-  static constexpr std::size_t kept = most_returns + 1;
+  static constexpr std::size_t kept = max_returns + 1;
 
   // A pause between two calls, with the sums over the calls before it.
   struct Pause {

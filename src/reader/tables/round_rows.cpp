@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t metrics = 3;  // numbers of each event
 // Each event of a group names the group's ranks. A round with longer texts than this, all together, is damaged.
-constexpr std::uint64_t most_rank_text = 512 << 20;
+constexpr std::uint64_t max_rank_text = 512 << 20;
 using Rows = std::vector<ReductionRow>;
 
 // The names of the three numbers of an event; nullptr for a number that it does not have.
@@ -138,7 +138,7 @@ Rows groups(const RoundReader& names, RoundBytes& source) {
     const std::vector<double> means = source.numbers<double>(events);
     const std::string text = ranks.text();
     rank_text += text.size() * means.size();
-    if (rank_text > most_rank_text) {
+    if (rank_text > max_rank_text) {
       source.fail();
       break;
     }

@@ -138,8 +138,8 @@ Result<Timeline> Timeline::read(Run& run) {
 }
 
 void Timeline::read_row(std::size_t row, Scratch& scratch) {
-  const std::size_t fair = most_bins / rows_.size();
-  const std::size_t bins = std::bit_floor(std::clamp(fair, fewest_bins, most_bins_of_a_row));
+  const std::size_t fair = max_bins / rows_.size();
+  const std::size_t bins = std::bit_floor(std::clamp(fair, fewest_bins, max_bins_of_a_row));
   Location& location = locations_[row];
   std::vector<Bin> base(bins);
   BinFiller filler(whole(bins), base.data(), activity_.size());
@@ -228,7 +228,7 @@ std::vector<Bin> Timeline::bins(const Window& window, std::size_t columns) const
   std::vector<Bin> result(window.rows * columns);
   if (window.to_ns <= window.from_ns || columns == 0 || window.group == 0) return result;
   const Grid grid{window.from_ns, window.to_ns, columns};
-  const bool exactly = window.rows * window.group <= most_exact_rows;
+  const bool exactly = window.rows * window.group <= max_exact_rows;
   const unsigned threads = threads_for(window.rows, 1);
   std::vector<Scratch> scratch(threads);
   parallel(window.rows, threads, [&](unsigned thread, std::size_t i) {
@@ -298,7 +298,7 @@ Timeline::Longest Timeline::longest(std::size_t most) const {
   std::size_t least = duration_classes;
   std::uint64_t count = 0;
   while (least > 0 && count + durations[least - 1] <= most) count += durations[--least];
-  result.least_ns = least == 0 ? 0 : INT64_MAX;
+  result.min_ns = least == 0 ? 0 : INT64_MAX;
   std::vector<Longest> of_rows(rows_.size(), result);
   const unsigned threads = threads_for(rows_.size(), 1);
   std::vector<Scratch> scratch(threads);
@@ -313,16 +313,16 @@ Timeline::Longest Timeline::longest(std::size_t most) const {
           const std::int64_t duration = of.duration_ns[i];
           if (duration_class(duration) < least) continue;
           own.calls.push_back(described(row, of, i));
-          own.least_ns = std::min(own.least_ns, duration);
+          own.min_ns = std::min(own.min_ns, duration);
         }
       });
     }
   });
   for (Longest& own : of_rows) {
     result.calls.insert(result.calls.end(), own.calls.begin(), own.calls.end());
-    result.least_ns = std::min(result.least_ns, own.least_ns);
+    result.min_ns = std::min(result.min_ns, own.min_ns);
   }
-  if (result.calls.empty()) result.least_ns = 0;
+  if (result.calls.empty()) result.min_ns = 0;
   return result;
 }
 

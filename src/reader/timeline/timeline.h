@@ -31,7 +31,7 @@ struct TimelineCall {
 class Timeline {
  public:
   // Limits of the lowest level of the pyramid: bins of all locations together, and of one location.
-  static constexpr std::size_t most_bins = 4U << 20, most_bins_of_a_row = 1U << 18, fewest_bins = 64;
+  static constexpr std::size_t max_bins = 4U << 20, max_bins_of_a_row = 1U << 18, fewest_bins = 64;
 
   static Result<Timeline> read(Run& run);
 
@@ -63,9 +63,9 @@ class Timeline {
   // All calls and flushes that overlap the window, if there are at most `most`. `group` is ignored: each row of the
   // window is one location.
   Calls calls(const Window& window, std::size_t most) const;
-  // All calls of all locations that last at least `least_ns`.
+  // All calls of all locations that last at least `min_ns`.
   struct Longest {
-    std::int64_t least_ns = 0;
+    std::int64_t min_ns = 0;
     std::vector<TimelineCall> calls;
   };
   // The longest calls, at most `most`. There may be fewer, because calls of similar duration are taken together or not.
@@ -83,7 +83,7 @@ class Timeline {
   struct Scratch;
   static constexpr std::size_t coarsening = 4;
   // A window with more locations than this is shown from the pyramid alone.
-  static constexpr std::size_t most_exact_rows = 256;
+  static constexpr std::size_t max_exact_rows = 256;
 
   explicit Timeline(Run& run) : run_(&run) {}
   void read_row(std::size_t row, Scratch& scratch);

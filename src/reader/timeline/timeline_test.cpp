@@ -104,7 +104,7 @@ TEST_F(TimelineTest, CallsOfAWindow) {
 TEST_F(TimelineTest, TheLongestCalls) {
   const auto longest = timeline->longest(3);
   ASSERT_EQ(longest.calls.size(), 2);  // all others are equally long, and too many
-  EXPECT_EQ(longest.least_ns, 10);
+  EXPECT_EQ(longest.min_ns, 10);
   EXPECT_EQ(timeline->longest(1'000'000).calls.size(), 2 * short_calls + 2);
 }
 

@@ -20,7 +20,7 @@ using namespace tare::format;
 
 constexpr std::size_t batch_rows = 4096;
 // Limits of the number of calls that are kept in memory: for each thread, and for all threads together.
-constexpr std::size_t most_calls = 256, least_calls = 32, all_calls = 1U << 22;
+constexpr std::size_t max_calls = 256, min_calls = 32, all_calls = 1U << 22;
 // Polls with at most this time between them are one wait.
 constexpr std::int64_t between_polls_ns = 1000;
 // If a call both sends and receives, its wait is only attributed to a late receiver if that wait is longer by this
@@ -82,7 +82,7 @@ struct WaitStates::State {
       if (!can_be_rank(process.world, r.rank)) continue;
       by_rank.at(process.world, r.rank).begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
     }
-    capacity = std::clamp(all_calls / (locations + 1), least_calls, most_calls);
+    capacity = std::clamp(all_calls / (locations + 1), min_calls, max_calls);
   }
 
   void add(const EventRow& row);
@@ -118,7 +118,7 @@ struct WaitStates::State {
   Matcher matcher;
   Delays delays;
   std::vector<bool> is_barrier;  // by function
-  std::size_t capacity = most_calls;
+  std::size_t capacity = max_calls;
   ByRank<Place> by_rank;
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<TracedThread> traced;

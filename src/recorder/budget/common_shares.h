@@ -2,9 +2,9 @@
 // can afford.
 //
 // When spell n begins, each rank offers what it can afford in spell n + 1, and takes for spell n the minimum of what
-// all ranks offered when spell n - 1 began. All offers are there by then: no rank leaves the passage that begins spell
-// n before all ranks have reached it, and each has begun spell n - 1 before. So all ranks read the same, without a
-// message.
+// all ranks offered when spell n - 1 began. All offers are there by then: no rank leaves the synchronisation point that
+// begins spell n before all ranks have reached it, and each has begun spell n - 1 before. So all ranks read the same,
+// without a message.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class CommonShares {
   Governor::Shares of(std::uint32_t spell) const noexcept;
 
  private:
-  // One spell is read while the next is offered, and a rank may be one passage behind.
+  // One spell is read while the next is offered, and a rank may be one synchronisation point behind.
   static constexpr unsigned slots = 4;
   std::atomic<std::uint64_t> words_[slots];  // number of the spell, and both shares in units of 1 / 65535
 };

@@ -14,14 +14,16 @@ std::uint64_t size_class(std::uint64_t number) noexcept {
 }
 
 std::uint64_t key_of(const SpellTime& spell) noexcept {
-  const std::uint64_t calls = size_class(spell.calls / spell.passages);
-  const auto length = static_cast<std::uint64_t>(std::bit_width(spell.passages));
+  const std::uint64_t calls = size_class(spell.calls / spell.sync_points);
+  const auto length = static_cast<std::uint64_t>(std::bit_width(spell.sync_points));
   std::uint64_t key = (std::uint64_t{spell.first_site} << 32 | spell.last_site) * 0x9e3779b97f4a7c15U;
   key = (key ^ key >> 29 ^ (calls << 8 | length)) * 0xbf58476d1ce4e5b9U;
   return (key ^ key >> 32) | 1U << 31;  // none is 0
 }
 
-double ticks_of_passage(const SpellTime& spell) noexcept { return static_cast<double>(spell.ticks) / spell.passages; }
+double ticks_per_sync_point(const SpellTime& spell) noexcept {
+  return static_cast<double>(spell.ticks) / spell.sync_points;
+}
 
 }  // namespace
 
@@ -29,7 +31,7 @@ void CostFactor::note_counted(const SpellTime& spell) noexcept {
   const std::uint64_t key = key_of(spell);
   Stratum& stratum = stratum_of(key);
   if (stratum.key != key) stratum = {key, 0, 0, 0};
-  const double ticks = ticks_of_passage(spell);
+  const double ticks = ticks_per_sync_point(spell);
   if (++stratum.spells == 1) {
     stratum.mean = ticks;
     return;
@@ -50,13 +52,13 @@ void CostFactor::note_recorded(const SpellTime& spell, Depth depth, std::uint64_
   const Stratum& stratum = stratum_of(key);
   if (stratum.key != key || stratum.spells < enough || stratum.variance <= 0) return;
   const auto at = static_cast<unsigned>(depth);
-  const double n = static_cast<double>(measured) / spell.passages;
+  const double n = static_cast<double>(measured) / spell.sync_points;
   // The second term is the variance of the mean.
   const double variance = stratum.variance * (1 + 1.0 / std::min(stratum.spells, remembered));
   const double limit = widest * std::sqrt(variance);
   // An upper limit without the expected cost would cut off the cost of an expensive spell.
   const double expected = value(depth, costs) * costs.of[at] * n;
-  const double r = std::clamp(ticks_of_passage(spell) - stratum.mean, -limit, expected + limit);
+  const double r = std::clamp(ticks_per_sync_point(spell) - stratum.mean, -limit, expected + limit);
   for (unsigned of = 0; of < depths; ++of) {
     products_[of] *= kept;
     squares_[of] *= kept;

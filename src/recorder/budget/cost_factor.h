@@ -21,13 +21,13 @@
 
 namespace tare::recorder {
 
-// What a thread did between two passages.
+// What a thread did between two synchronisation points.
 struct SpellTime {
   std::uint32_t first_site;
   std::uint32_t last_site;
-  std::uint32_t passages;  // more than 0
-  std::uint64_t calls;     // all of them
-  std::uint64_t ticks;     // without drains
+  std::uint32_t sync_points;  // more than 0
+  std::uint64_t calls;        // all of them
+  std::uint64_t ticks;        // without drains
 };
 
 class CostFactor {
@@ -48,8 +48,8 @@ class CostFactor {
   double value(Depth depth, const Costs& costs) const noexcept;
 
  private:
-  // Counted spells of one kind. Times are ticks for each passage. Old spells lose their weight, because the speed of
-  // the machine drifts.
+  // Counted spells of one kind. Times are ticks for each synchronisation point. Old spells lose their weight, because
+  // the speed of the machine drifts.
   struct Stratum {
     std::uint64_t key;  // 0: there is none
     std::uint32_t spells;

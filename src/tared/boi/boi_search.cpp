@@ -8,11 +8,11 @@ namespace tare::tared {
 
 namespace {
 constexpr double slower_by = 1.1;  // arrivals in relation to offloads: "within 10 %", as in Figure 7 of the paper
-constexpr double least_relative_error = 0.04;
-constexpr std::size_t most_steps = 40;
+constexpr double min_relative_error = 0.04;
+constexpr std::size_t max_steps = 40;
 // For the confirmation.
 constexpr double long_enough_ns = 1e8;
-constexpr std::uint32_t least_rounds = 100;
+constexpr std::uint32_t min_rounds = 100;
 constexpr double confirmed_within = 0.05;
 constexpr double step_down = 0.8;  // from an interval that is sustained
 constexpr double sustained_within = 0.03;
@@ -71,7 +71,7 @@ double typical_arrival_interval(const Burst& burst) {
 }
 
 std::uint32_t Confirmation::rounds() const {
-  return static_cast<std::uint32_t>(std::clamp<double>(long_enough_ns / boi_, least_rounds, most_rounds));
+  return static_cast<std::uint32_t>(std::clamp<double>(long_enough_ns / boi_, min_rounds, max_rounds));
 }
 
 void Confirmation::add(const Burst& burst) {
@@ -107,7 +107,7 @@ double BoiSearch::error_ns() const {
   const double printed = 2 * rest_.deviation;
   if (settings_.rule == Rule::printed) return printed;
   // If the delay at rest is noisy, the printed threshold is as wide as the range, and a tenth of it is still noise.
-  return std::min(std::max(printed, least_relative_error * high_), 0.1 * high_);
+  return std::min(std::max(printed, min_relative_error * high_), 0.1 * high_);
 }
 
 void BoiSearch::add(const Burst& burst) {
@@ -126,7 +126,7 @@ void BoiSearch::add(const Burst& burst) {
     current_ = (low_ + current_) / 2;
   }
   const bool is_narrow = high_ - low_ < error_ns() && (has_bound_ || settings_.rule == Rule::printed);
-  if (!is_narrow && steps_.size() < most_steps) return;
+  if (!is_narrow && steps_.size() < max_steps) return;
   is_done_ = true;
   const bool ends_high = settings_.rule == Rule::guarded || verdict.growth_ns > threshold_ns();
   boi_ = ends_high ? high_ : current_;

@@ -80,7 +80,7 @@ double typical_arrival_interval(const Burst& burst);
 class Confirmation {
  public:
   explicit Confirmation(double boi_ns) : boi_(boi_ns) {}
-  bool is_done() const { return lowers_ ? is_lowest_ || lowered_ == most_lowered : steps_.size() >= most_steps; }
+  bool is_done() const { return lowers_ ? is_lowest_ || lowered_ == max_lowered : steps_.size() >= max_steps; }
   bool is_confirmed() const { return is_confirmed_; }
   double interval_ns() const { return (1 - (lowers_ ? lower_by : below)) * boi_; }  // to measure next
   // The number of rounds to measure next: enough to show the speed of the tree, even beside another program.
@@ -94,13 +94,13 @@ class Confirmation {
   };
   const std::vector<Step>& steps() const { return steps_; }
 
-  static constexpr std::uint32_t most_rounds = 1000;
+  static constexpr std::uint32_t max_rounds = 1000;
 
  private:
   static constexpr double below = 0.2;
-  static constexpr std::size_t most_steps = 6;
+  static constexpr std::size_t max_steps = 6;
   static constexpr double lower_by = 0.04;
-  static constexpr unsigned most_lowered = 4;
+  static constexpr unsigned max_lowered = 4;
 
   void confirm(double sent, double arrives);
 

@@ -15,8 +15,8 @@ constexpr std::size_t rest_rounds = 12;
 constexpr std::size_t unsettled_rounds = 2;  // first rounds at each interval, with delays of the one before
 constexpr std::size_t window = 5;            // rounds that are judged together while an interval is kept
 constexpr std::size_t buffered_rounds = 20;  // rounds that come late if the interval was too short
-constexpr std::uint32_t most_tries = 2;
-constexpr std::uint32_t most_good_wanted = 32;
+constexpr std::uint32_t max_tries = 2;
+constexpr std::uint32_t max_good_wanted = 32;
 constexpr std::int64_t notice_ns = 300'000'000;  // time for a decision to reach all ranks
 constexpr double median_of_deviations = 1.4826;  // standard deviation / median deviation, if normal
 // When to search again:
@@ -37,8 +37,8 @@ Spread robust(const std::vector<double>& values) {
 
 }  // namespace
 
-PaceKeeper::PaceKeeper(PointClock points, std::int64_t least_ns)
-    : points_(std::move(points)), least_ns_(static_cast<double>(least_ns)), search_again_ns_(first_again_ns) {}
+PaceKeeper::PaceKeeper(PointClock points, std::int64_t min_ns)
+    : points_(std::move(points)), min_ns_(static_cast<double>(min_ns)), search_again_ns_(first_again_ns) {}
 
 std::int64_t PaceKeeper::interval_ns() const {
   return static_cast<std::int64_t>(static_cast<double>(every_) * points_.point_ns());
@@ -150,7 +150,7 @@ std::optional<Pace> PaceKeeper::go_on_searching(std::int64_t now_ns) {
     }
   }
   const bool is_saturated = judge(measured, rest_, settings).is_saturated(settings.rule);
-  if (is_saturated && ++tries_ < most_tries) return change_to(search_->interval_ns(), now_ns);
+  if (is_saturated && ++tries_ < max_tries) return change_to(search_->interval_ns(), now_ns);
   tries_ = 0;
   search_->add(measured);
   if (is_saturated)
@@ -184,7 +184,7 @@ bool PaceKeeper::is_settled() const {
   return state_ == State::keeps && since_ns_ - std::max(from_ns_, behind_ns_) >= second;
 }
 
-double PaceKeeper::target_ns() const { return std::max(2 * boi_ns_, least_ns_); }
+double PaceKeeper::target_ns() const { return std::max(2 * boi_ns_, min_ns_); }
 
 std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
   const bool is_full = arrivals_.size() >= window + left_behind_;
@@ -201,7 +201,7 @@ std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
   if (is_late || has_lost) {
     good_ = 0;
     behind_ns_ = now_ns;
-    if (stepped_down_) good_wanted_ = std::min(2 * good_wanted_, most_good_wanted);
+    if (stepped_down_) good_wanted_ = std::min(2 * good_wanted_, max_good_wanted);
     stepped_down_ = false;
     // Where rounds come in time, a search would find no other interval than the last one.
     stepped_up_ |= is_late;
@@ -231,7 +231,7 @@ bool PaceKeeper::is_to_search_anew(double delay_ns, std::int64_t now_ns) {
   const double target = target_ns();
   // Delays depend on the interval only if they are, or were, a considerable part of it.
   const bool is_later = delay_ns > other_delay * rest_.mean && delay_ns > target / 4;
-  const bool is_earlier = delay_ns < rest_.mean / other_delay && target > least_ns_ + points_.point_ns();
+  const bool is_earlier = delay_ns < rest_.mean / other_delay && target > min_ns_ + points_.point_ns();
   const bool has_grown = events_ > static_cast<std::uint32_t>((1 + no_change) * searched_events_);
   changed_ = is_later || is_earlier || has_grown || stepped_up_ ? changed_ + 1 : 0;
   return changed_ >= changed_wanted && now_ns - searched_ns_ >= search_again_ns_;

@@ -7,7 +7,7 @@
 //   rests      lengthens the interval until rounds do not wait for one another, and measures the delay at rest. (The
 //              paper uses stop-and-go, which is the same if each round arrives before the next one begins.)
 //   searches   finds the BOI by the paper's search (boi_search.h), with the ranks' own rounds
-//   keeps      an interval of twice the BOI, or `least_ns` if that is longer. If rounds arrive more slowly than they
+//   keeps      an interval of twice the BOI, or `min_ns` if that is longer. If rounds arrive more slowly than they
 //              are sent, or late, or ranks have no room for them, the interval is doubled. When they come in time
 //              again, it is halved, step by step, down to this interval
 //
@@ -36,7 +36,7 @@ namespace tare::tared {
 class PaceKeeper {
  public:
   enum class State { rests, searches, keeps };
-  PaceKeeper(PointClock points, std::int64_t least_ns);
+  PaceKeeper(PointClock points, std::int64_t min_ns);
 
   // A round that has arrived. Rounds must ascend.
   void add(const Round& round);
@@ -76,7 +76,7 @@ class PaceKeeper {
   std::uint64_t every_of(double interval_ns) const;
 
   PointClock points_;
-  double least_ns_;
+  double min_ns_;
   State state_ = State::rests;
   bool begun_ = false;
   std::uint64_t every_ = 1;            // number of points from one offload to the next

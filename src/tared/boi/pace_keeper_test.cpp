@@ -21,14 +21,14 @@ constexpr std::uint32_t ranks = 4;
 class MadeUpTree {
  public:
   // Points are made by the clock.
-  explicit MadeUpTree(std::int64_t least_ns) : keeper_(PointClock(step_ns, epoch_ns), least_ns), every_(100) {}
+  explicit MadeUpTree(std::int64_t min_ns) : keeper_(PointClock(step_ns, epoch_ns), min_ns), every_(100) {}
   // Points are made by the program, each after `work_ns` of work. If not `is_even`, some take ten times as long.
-  MadeUpTree(std::int64_t least_ns, std::int64_t work_ns, bool is_even)
-      : keeper_(PointClock(), least_ns), work_ns_(work_ns), is_even_(is_even) {}
+  MadeUpTree(std::int64_t min_ns, std::int64_t work_ns, bool is_even)
+      : keeper_(PointClock(), min_ns), work_ns_(work_ns), is_even_(is_even) {}
 
-  // Simulates until `done`, or for at most `most_ns`. A round takes `service_ns` at the slowest node.
-  bool run(std::int64_t service_ns, std::int64_t most_ns, const std::function<bool()>& done) {
-    for (const std::int64_t until_ns = now_ns_ + most_ns; now_ns_ < until_ns; now_ns_ += step_ns) {
+  // Simulates until `done`, or for at most `max_ns`. A round takes `service_ns` at the slowest node.
+  bool run(std::int64_t service_ns, std::int64_t max_ns, const std::function<bool()>& done) {
+    for (const std::int64_t until_ns = now_ns_ + max_ns; now_ns_ < until_ns; now_ns_ += step_ns) {
       while (now_ns_ >= next_point_ns_) come_to_point();
       serve(service_ns);
       if (const auto pace = keeper_.decide(now_ns_)) {

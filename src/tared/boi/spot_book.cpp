@@ -26,7 +26,7 @@ void SpotBook::cached(std::vector<SweetSpot> spots) {
   std::ranges::sort(spots, {}, &SweetSpot::events);
   const auto same = [](const SweetSpot& left, const SweetSpot& right) { return left.events == right.events; };
   spots.erase(std::unique(spots.begin(), spots.end(), same), spots.end());
-  while (spots.size() > most_cached)
+  while (spots.size() > max_cached)
     for (std::size_t i = 1; i + 1 < spots.size(); ++i) spots.erase(spots.begin() + static_cast<std::ptrdiff_t>(i));
   for (SweetSpot& spot : spots) spot.source = format::SpotSource::cached;
   has_changed_ |= !spots.empty() || !cached_.empty();
@@ -66,7 +66,7 @@ void SpotBook::round(const Round& round) {
 }
 
 std::optional<SweetSpots> SpotBook::take_update(std::uint64_t now_ns) {
-  if (!has_changed_ && (!has_round_ || now_ns - told_ns_ < tell_every_ns)) return {};
+  if (!has_changed_ && (!has_round_ || now_ns - reported_ns_ < tell_every_ns)) return {};
   if (has_round_) {
     const Spread delay = spread_of(std::vector<double>(delays_ns_.begin(), delays_ns_.end()));
     SweetSpot& known = spot();
@@ -74,7 +74,7 @@ std::optional<SweetSpots> SpotBook::take_update(std::uint64_t now_ns) {
     known.delay_deviation_ns = delay.deviation;
   }
   has_changed_ = has_round_ = false;
-  told_ns_ = now_ns;
+  reported_ns_ = now_ns;
   return all();
 }
 

@@ -41,7 +41,7 @@ class SpotBook {
 
  private:
   static constexpr std::size_t most_of_this_run = 8;
-  static constexpr std::size_t most_cached = format::SweetSpots::most - most_of_this_run;
+  static constexpr std::size_t max_cached = format::SweetSpots::most - most_of_this_run;
 
   format::SweetSpot& spot();
   format::SweetSpots all() const;
@@ -53,7 +53,7 @@ class SpotBook {
   std::vector<format::SweetSpot> cached_;
   bool has_changed_ = false;
   bool has_round_ = false;
-  std::uint64_t told_ns_ = 0;
+  std::uint64_t reported_ns_ = 0;
 };
 
 }  // namespace tare::tared

@@ -14,14 +14,14 @@ namespace tare::tared {
 namespace {
 constexpr const char* known_name = "/spots-known";
 constexpr const char* found_name = "/spots-found";
-constexpr std::size_t most_lines = 10'000;
+constexpr std::size_t max_lines = 10'000;
 }  // namespace
 
 std::vector<format::SweetSpot> read_known_spots(const std::string& directory, TreeSize tree) {
   std::vector<format::SweetSpot> spots;
   std::ifstream file(directory + known_name);
   std::string line;
-  for (std::size_t count = 0; count < most_lines && std::getline(file, line); ++count) {
+  for (std::size_t count = 0; count < max_lines && std::getline(file, line); ++count) {
     std::istringstream words(line);
     TreeSize of;
     format::SweetSpot spot;

@@ -11,7 +11,7 @@ namespace tare::tared {
 namespace {
 
 // Greater times are invalid (three hundred years).
-constexpr double most_ns = 1e19;
+constexpr double max_ns = 1e19;
 
 double squared_distance(const RankGroup& a, const RankGroup& b) {
   double sum = 0;
@@ -131,7 +131,7 @@ bool GroupTable::read(Reader& in, GroupTable& table) {
     if (!in.get_all(group.mean_ns, events)) return false;
     if (!(group.squares >= 0)) return in.fail();
     for (const double mean : group.mean_ns)
-      if (!(std::abs(mean) <= most_ns)) return in.fail();
+      if (!(std::abs(mean) <= max_ns)) return in.fail();
   }
   return in.ok();
 }
@@ -166,7 +166,7 @@ void GroupReduction::add(const Snapshot& snapshot) {
   rank.mean_ns.assign(table_.keys.size(), 0);
   for (std::size_t i = 0; i < snapshot.keys.size(); ++i) {
     const double time_ns = snapshot.values[i].time_ns;
-    rank.mean_ns[place_[i]] = std::isnan(time_ns) ? 0 : std::clamp(time_ns, -most_ns, most_ns);
+    rank.mean_ns[place_[i]] = std::isnan(time_ns) ? 0 : std::clamp(time_ns, -max_ns, max_ns);
   }
   settle_if_many();
 }

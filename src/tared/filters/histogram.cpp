@@ -10,7 +10,7 @@ namespace tare::tared {
 namespace {
 
 constexpr double largest = 0x1p62;
-constexpr std::uint32_t most_exponent = 62;
+constexpr std::uint32_t max_exponent = 62;
 
 // The form in which it is written, before the counts.
 struct [[gnu::packed]] Head {
@@ -103,14 +103,14 @@ bool Histogram::read(Reader& in, Histogram& histogram, std::span<std::uint32_t> 
   histogram.exponent_ = head.exponent;
   histogram.size_ = head.size;
   histogram.first_ = head.first;
-  if (head.size > bins || head.exponent > most_exponent) return in.fail();
+  if (head.size > bins || head.exponent > max_exponent) return in.fail();
   const auto bytes = in.take(head.size * sizeof(std::uint32_t));
   if (!in.ok()) return false;
   if (head.size == 0) return true;
   std::memcpy(counts.data(), bytes.data(), bytes.size());
   if (counts.front() == 0 || counts[head.size - 1U] == 0) return in.fail();
   // The last bin begins at 2^62 or before.
-  const std::uint64_t last = std::uint64_t{1} << (most_exponent - head.exponent);
+  const std::uint64_t last = std::uint64_t{1} << (max_exponent - head.exponent);
   if (head.first > last || head.size - 1U > last - head.first) return in.fail();
   return true;
 }

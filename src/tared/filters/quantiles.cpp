@@ -116,7 +116,7 @@ void QuantileTable::write(Writer& out) const {
 bool QuantileTable::read(Reader& in, QuantileTable& table) {
   table.error = in.get<double>();
   const auto count = in.get<std::uint32_t>();
-  if (count > max_events || !(table.error >= QuantileFilter::least_error && table.error <= QuantileFilter::most_error))
+  if (count > max_events || !(table.error >= QuantileFilter::min_error && table.error <= QuantileFilter::max_error))
     return in.fail();
   if (!in.get_all(table.keys, count) || !are_ascending(table.keys)) return in.fail();
   table.sketches.assign(count * metric_count, {});

@@ -73,8 +73,8 @@ class QuantileReduction : public Reduction {
 class QuantileFilter : public Filter {
  public:
   static constexpr double default_error = 0.01;
-  static constexpr double least_error = 0.0001;
-  static constexpr double most_error = 0.5;
+  static constexpr double min_error = 0.0001;
+  static constexpr double max_error = 0.5;
   explicit QuantileFilter(double error = default_error) : error_(error) {}
   std::unique_ptr<Reduction> begin() const override { return std::make_unique<QuantileReduction>(error_); }
 

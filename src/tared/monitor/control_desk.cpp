@@ -22,8 +22,8 @@ namespace {
 using format::ControlMessage;
 using format::ControlType;
 
-constexpr std::size_t most_token_bytes = 32;
-constexpr std::size_t most_text_bytes = 64;
+constexpr std::size_t max_token_bytes = 32;
+constexpr std::size_t max_text_bytes = 64;
 
 std::string_view word(std::string_view& line) {
   const std::string_view first = line.substr(0, line.find(' '));
@@ -78,7 +78,7 @@ std::optional<ControlMessage> parse_send(std::string_view line, std::string& err
       error = "'" + std::string(line) + "' is no number";
   } else if (type == "text") {
     message.type = ControlType::text;
-    if (line.size() <= most_text_bytes && is_printable(line))
+    if (line.size() <= max_text_bytes && is_printable(line))
       std::ranges::copy(line, message.text.begin());
     else
       error = "the text is longer than 64 bytes, or is not printable";
@@ -119,7 +119,7 @@ std::optional<ControlRequest> parse_control(const std::string& line, std::string
   error.clear();
   std::string_view rest = line;
   token = word(rest);
-  if (!is_word(token) || token.size() > most_token_bytes) {
+  if (!is_word(token) || token.size() > max_token_bytes) {
     token.clear();
     error = "a request has no token";
     return {};
@@ -140,7 +140,7 @@ bool ControlDesk::read_line(std::string& line) {
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   struct stat status {};
-  std::array<char, most_line_bytes + 1> text{};
+  std::array<char, max_line_bytes + 1> text{};
   const bool is_ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
   const ssize_t got = is_ours && static_cast<std::uint64_t>(status.st_size) > read_
                           ? pread(fd, text.data(), text.size(), static_cast<off_t>(read_))

@@ -27,7 +27,7 @@ namespace tare::tared {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t least_patience_ns = 2 * second;
+constexpr std::int64_t min_patience_ns = 2 * second;
 constexpr std::int64_t longest_turn_ns = second / 10;
 // A node that waits for children waits longer than they wait for theirs.
 constexpr std::int64_t patience_of_level_ns = second / 2;
@@ -67,7 +67,7 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   options.interval_ns = static_cast<std::int64_t>(interval_ns);
   const std::size_t above = levels - std::min(options.ancestors.size(), levels);
   options.limits.patience_ns =
-      std::max(least_patience_ns, 2 * options.interval_ns) + static_cast<std::int64_t>(above) * patience_of_level_ns;
+      std::max(min_patience_ns, 2 * options.interval_ns) + static_cast<std::int64_t>(above) * patience_of_level_ns;
   // If no other machine can connect, there is no one to wait for.
   options.world_patience_ns = options.listen.empty() ? second / 2 : 10 * second;
   options.form_patience_ns = 10 * second;
@@ -131,9 +131,9 @@ PointClock points_of(const format::MonitorSpec& spec) {
 
 // For `--monitor=auto` and `every=auto`, at the root.
 std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::MonitorSpec& spec, bool is_first) {
-  const std::uint32_t least_ns = number_of(text, "auto", 0);
-  if (!is_first || least_ns == 0) return nullptr;
-  return std::make_unique<PaceKeeper>(points_of(spec), least_ns);
+  const std::uint32_t min_ns = number_of(text, "auto", 0);
+  if (!is_first || min_ns == 0) return nullptr;
+  return std::make_unique<PaceKeeper>(points_of(spec), min_ns);
 }
 
 // For `--monitor=pull`, at the root.
@@ -144,9 +144,9 @@ std::unique_ptr<RoundRequests> requests_of(const std::string& directory, const f
 }
 
 // At the root: what ranks learn about the tree (tare_find_sweet_spot).
-class ToldSpots {
+class SpotReport {
  public:
-  ToldSpots(Node& node, SpotBook& book, std::string directory)
+  SpotReport(Node& node, SpotBook& book, std::string directory)
       : node_(node), book_(book), directory_(std::move(directory)) {}
 
   // When all ranks are there, the size of the tree is known, and earlier results for such a tree can be used.
@@ -262,7 +262,7 @@ bool monitor(const Job& job, const char* text, const char* host, bool is_first) 
   KeptRounds rounds(file, keeper.get(), requests.get(), book, points_of(spec));
   const auto node = open_node(*options, source, rounds);
   if (node == nullptr) return false;
-  ToldSpots spots(*node, book, options->directory);
+  SpotReport spots(*node, book, options->directory);
   Controls controls(*node, rounds, file, options->directory, keeper == nullptr && !is_pulled(spec));
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;

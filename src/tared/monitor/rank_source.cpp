@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
 constexpr std::uint32_t left_out = UINT32_MAX - 1;
-constexpr std::uint32_t most_events = 1U << 16U;  // of a process; further ones count as "other"
-constexpr std::uint32_t most_blocks = 1U << 12U;
+constexpr std::uint32_t max_events = 1U << 16U;  // of a process; further ones count as "other"
+constexpr std::uint32_t max_blocks = 1U << 12U;
 
 }  // namespace
 
@@ -118,7 +118,7 @@ void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& 
 }
 
 RankSource::Block* RankSource::block_at(std::uint32_t number) {
-  if (number >= most_blocks || number >= file_.locations()) return nullptr;
+  if (number >= max_blocks || number >= file_.locations()) return nullptr;
   if (number >= blocks_.size()) blocks_.resize(number + 1);
   Block& block = blocks_[number];
   if (block.memory == nullptr)
@@ -133,7 +133,7 @@ RankSource::Block* RankSource::block_at(std::uint32_t number) {
 
 std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter, const std::string& unit,
                                    SnapshotTaker& taker) {
-  if (events_.size() >= most_events) return 0;
+  if (events_.size() >= max_events) return 0;
   const EventKey key = event_key(identity);
   const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(events_.size()));
   if (is_new) {

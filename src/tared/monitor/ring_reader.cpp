@@ -11,7 +11,7 @@ using namespace format;
 
 std::uint64_t checked_ring_bytes(std::uint64_t bytes, std::uint64_t room) {
   if (room < sizeof(OffloadRing) || bytes > room - sizeof(OffloadRing)) return 0;
-  return std::has_single_bit(bytes) && bytes >= least_offload_bytes && bytes <= most_offload_bytes ? bytes : 0;
+  return std::has_single_bit(bytes) && bytes >= min_offload_bytes && bytes <= max_offload_bytes ? bytes : 0;
 }
 
 RingReader::RingReader(OffloadRing& ring, std::uint64_t bytes)

@@ -15,7 +15,7 @@ namespace {
 
 using namespace format;
 
-constexpr std::uint64_t ring_bytes = least_offload_bytes;
+constexpr std::uint64_t ring_bytes = min_offload_bytes;
 constexpr std::uint64_t page = 4096;
 
 // Behind the ring lies a page that cannot be read.

@@ -13,7 +13,7 @@ namespace tare::tared {
 namespace {
 
 constexpr std::size_t enough_bytes = std::size_t{256} << 10U;  // of rounds, so that a chunk is written
-constexpr std::size_t most_text = 4096;
+constexpr std::size_t max_text = 4096;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void RoundFile::name(EventKey key, std::string_view text) {
   if (!named_.insert(key).second) return;
   add(RoundRecord::name, [&](Writer& out) {
     out.put(key);
-    out.put_all(std::span<const char>(text.substr(0, most_text)));
+    out.put_all(std::span<const char>(text.substr(0, max_text)));
   });
 }
 
@@ -59,7 +59,7 @@ void RoundFile::round(const Round& round) {
     out.put_text(round.filter);
     out.put_all(round.reduced);
   });
-  if (payload_.size() >= (has_failed_ ? most_bytes : enough_bytes)) write();
+  if (payload_.size() >= (has_failed_ ? max_bytes : enough_bytes)) write();
 }
 
 void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
@@ -97,7 +97,7 @@ void RoundFile::write() {
   recorder::create_file(path_.c_str());
   has_failed_ = !recorder::append_file(path_.c_str(), chunk.data(), bytes);
   if (has_failed_) {
-    if (payload_.size() < most_bytes) return;
+    if (payload_.size() < max_bytes) return;
     has_lost_ = true;
     named_.clear();  // names that the lost chunk contained must be written again
   }

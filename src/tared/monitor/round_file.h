@@ -36,7 +36,7 @@ class RoundFile : public RoundSink {
   // At the end. False if any round could not be written.
   bool write_all();
   // If rounds cannot be written (the disk is full, no descriptor is left), so many bytes wait until they can.
-  static constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+  static constexpr std::size_t max_bytes = std::size_t{16} << 20U;
   static constexpr std::uint64_t write_every_ns = 100'000'000;
   static constexpr std::uint64_t try_every_ns = 1'000'000'000;  // if that failed
 

@@ -44,7 +44,7 @@ TEST_F(Rounds, WaitUntilTheyCanBeWritten) {
 
 TEST_F(Rounds, ThatAreLostAreToldOf) {
   RoundFile file(directory_, "node7");
-  for (std::uint64_t round = 0; round <= RoundFile::most_bytes >> 20U; ++round) add(file, round, std::size_t{1} << 20U);
+  for (std::uint64_t round = 0; round <= RoundFile::max_bytes >> 20U; ++round) add(file, round, std::size_t{1} << 20U);
   std::filesystem::create_directory(directory_);
   add(file, 100, 8);
   EXPECT_FALSE(file.write_all());

@@ -206,8 +206,8 @@ TEST(Experiment, TheRootSaysWhichPointsAreOffloads) {
   ExperimentOptions options;
   options.ranks = 8;
   options.fan_out = 2;
-  options.most_rounds = 50;
-  options.most_events = 16;
+  options.max_rounds = 50;
+  options.max_events = 16;
   std::string error;
   const auto experiment = Experiment::open(options, error);
   ASSERT_NE(experiment, nullptr) << error;
@@ -241,8 +241,8 @@ TEST(Experiment, PlaysOnALiveTree) {
     ExperimentOptions options;
     options.ranks = 8;
     options.fan_out = is_tree ? 2 : 8;
-    options.most_rounds = 50;
-    options.most_events = 16;
+    options.max_rounds = 50;
+    options.max_events = 16;
     std::string error;
     const auto experiment = Experiment::open(options, error);
     ASSERT_NE(experiment, nullptr) << error;

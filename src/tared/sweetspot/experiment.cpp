@@ -26,7 +26,7 @@ constexpr std::uint32_t crowd = 64;                  // from this number of proc
 
 StageShape stage_of(const ExperimentOptions& options, const std::vector<RankSet>& places) {
   const auto players = std::ranges::count_if(places, [](const RankSet& ranks) { return !ranks.empty(); });
-  return {options.ranks, options.most_events, 8, options.most_rounds, static_cast<std::uint32_t>(players)};
+  return {options.ranks, options.max_events, 8, options.max_rounds, static_cast<std::uint32_t>(players)};
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ bool Experiment::start(std::string& error) {
   while (!root_->is_formed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   Play proof;
   proof.rounds = 1;
-  proof.events = std::min(options_.most_events, 1U);
+  proof.events = std::min(options_.max_events, 1U);
   const auto outcome = play(proof);
   formed_ns_ = monotonic_ns() - began_ns;
   if (outcome && outcome->rounds.size() == 1 && outcome->rounds.front().lost.empty()) return true;
@@ -354,7 +354,7 @@ std::optional<Confirmation> Experiment::confirm(std::uint32_t events, double boi
   Confirmation confirmation(boi_ns);
   while (!confirmation.is_done()) {
     Play burst;
-    burst.rounds = std::min(confirmation.rounds(), stage_.shape().most_rounds);
+    burst.rounds = std::min(confirmation.rounds(), stage_.shape().max_rounds);
     burst.events = events;
     burst.interval_ns = static_cast<std::int64_t>(confirmation.interval_ns());
     const auto outcome = play(burst);

@@ -27,8 +27,8 @@ struct ExperimentOptions {
   std::uint32_t ranks = 64;
   std::uint32_t fan_out = 8;
   std::uint32_t nodes = 0;  // all of which have ranks; 0: only leaves have ranks, `fan_out` below each node
-  std::uint32_t most_events = 1024;
-  std::uint32_t most_rounds = 1000;
+  std::uint32_t max_events = 1024;
+  std::uint32_t max_rounds = 1000;
   bool through_tcp = false;
   std::uint32_t acceptance = UINT32_MAX;
   std::string filter = "statistics";

@@ -196,7 +196,7 @@ std::string run_play(Experiment& experiment, std::istringstream& words, const st
   play.irregular = name == "random" ? 1 : 0;
   if (in_step) words >> policy >> play.offloads;
   play.policy = policy == "lossy" ? Policy::lossy : policy == "unbound" ? Policy::unbound : Policy::block;
-  if (play.rounds > experiment.stage().shape().most_rounds || play.events > experiment.stage().shape().most_events)
+  if (play.rounds > experiment.stage().shape().max_rounds || play.events > experiment.stage().shape().max_events)
     return failed("more rounds or events than the tree was formed for");
   const auto outcome = experiment.play(play);
   if (!outcome) return failed("rounds did not arrive");
@@ -204,7 +204,7 @@ std::string run_play(Experiment& experiment, std::istringstream& words, const st
   line.number("played", static_cast<double>(outcome->played_ns))
       .number("drained", static_cast<double>(outcome->drained_ns))
       .number("arrival_interval", typical_arrival_interval(outcome->burst(interval)))
-      .number("most_under_way", static_cast<double>(experiment.counts().most_under_way));
+      .number("max_under_way", static_cast<double>(experiment.counts().max_under_way));
   add_rounds(line, *outcome, outcome->burst(interval));
   add_offloads(line, experiment, play.rounds);
   return line.number("incomplete", incomplete(*outcome)).json();
@@ -215,7 +215,7 @@ std::string run_controlled(Experiment& experiment, std::istringstream& words) {
   std::uint32_t rounds = 0;
   double point = 0;
   words >> events >> rounds >> point;
-  if (events > experiment.stage().shape().most_events || point < 1) return failed("more events than there is room for");
+  if (events > experiment.stage().shape().max_events || point < 1) return failed("more events than there is room for");
   const auto found = experiment.play_controlled(events, rounds, static_cast<std::int64_t>(point));
   if (!found) return failed("no interval was found that the tree takes");
   Line line;
@@ -251,8 +251,8 @@ int run(char** argv) {
   options.ranks = number(argv[1]);
   options.fan_out = number(argv[2]);
   options.nodes = number(argv[3]);
-  options.most_events = number(argv[4]);
-  options.most_rounds = number(argv[5]);
+  options.max_events = number(argv[4]);
+  options.max_rounds = number(argv[5]);
   options.through_tcp = std::string(argv[6]) == "tcp";
   options.acceptance = number(argv[7]);
   options.filter = argv[8];

@@ -69,7 +69,7 @@ void Player::command(std::span<const std::byte> command) {
   if (count_ == 0) return;
   Reader in(command);
   const auto play = in.get<Play>();
-  if (!in.at_end() || play.events > stage_.shape().most_events || play.rounds > stage_.shape().most_rounds) return;
+  if (!in.at_end() || play.events > stage_.shape().max_events || play.rounds > stage_.shape().max_rounds) return;
   cadence_.store(0, std::memory_order_release);  // the value of the previous play must not be used
   const std::lock_guard lock(mutex_);
   plays_.push_back(play);
@@ -125,13 +125,13 @@ void Player::play(const Play& play) {
 
 // Plays a program that reaches offload points. A decision is known long before the point from which it applies.
 void Player::offload_as_decided(const Play& play) {
-  constexpr std::int64_t most_ahead_ns = 1'000'000;  // sleeping at each point would take the tree's processors
+  constexpr std::int64_t max_ahead_ns = 1'000'000;  // sleeping at each point would take the tree's processors
   monitor::Cadence cadence(play.every);
   std::int64_t slept_ns = play.start_ns;
   for (std::uint64_t point = play.first_round; point <= stage_.last_point().load(std::memory_order_acquire); ++point) {
     const bool is_taken = cadence.takes(point, cadence_.load(std::memory_order_acquire));
     const std::int64_t at_ns = play.start_ns + static_cast<std::int64_t>(point - play.first_round) * play.interval_ns;
-    if (!is_taken && at_ns - slept_ns < most_ahead_ns) continue;
+    if (!is_taken && at_ns - slept_ns < max_ahead_ns) continue;
     sleep_until(at_ns);
     slept_ns = at_ns;
     const auto round = static_cast<std::uint32_t>(point - play.first_round);
@@ -175,7 +175,7 @@ void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) 
     ++dropped_[rank];
   }
   const std::int64_t cost_ns = realtime_ns() - begin_ns;
-  Stage::Offload& told = stage_.offload(first_ + rank, round % stage_.shape().most_rounds);
+  Stage::Offload& told = stage_.offload(first_ + rank, round % stage_.shape().max_rounds);
   told.cost_ns.store(static_cast<std::uint32_t>(std::min<std::int64_t>(cost_ns, UINT32_MAX)),
                      std::memory_order_relaxed);
   told.fate.store(fate, std::memory_order_release);

@@ -24,10 +24,10 @@ std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns) 
 }
 
 Stage::Stage(const StageShape& shape) : shape_(shape) {
-  slot_bytes_ = rounded(sizeof(Slot) + shape.most_events * sizeof(Metrics));
+  slot_bytes_ = rounded(sizeof(Slot) + shape.max_events * sizeof(Metrics));
   const std::uint64_t rings = rounded(shape.ranks * sizeof(Ring));
-  const std::uint64_t offloads = rounded(std::uint64_t{shape.ranks} * shape.most_rounds * sizeof(Offload));
-  const std::uint64_t keys = rounded(shape.most_events * sizeof(EventKey));
+  const std::uint64_t offloads = rounded(std::uint64_t{shape.ranks} * shape.max_rounds * sizeof(Offload));
+  const std::uint64_t keys = rounded(shape.max_events * sizeof(EventKey));
   const std::uint64_t players = rounded(shape.players * sizeof(std::atomic<std::int64_t>));
   const std::uint64_t slots = std::uint64_t{shape.ranks} * shape.slots * slot_bytes_;
   const std::uint64_t last_point = rounded(sizeof(std::atomic<std::uint64_t>));
@@ -44,9 +44,9 @@ Stage::Stage(const StageShape& shape) : shape_(shape) {
   barrier_ = reinterpret_cast<pthread_barrier_t*>(place(rounded(sizeof(pthread_barrier_t))));
   last_point_ = reinterpret_cast<std::atomic<std::uint64_t>*>(place(last_point));
   slots_ = at;
-  for (std::uint32_t event = 0; event < shape.most_events; ++event)
+  for (std::uint32_t event = 0; event < shape.max_events; ++event)
     keys_[event] = event_key("synthetic event " + std::to_string(event));
-  std::sort(keys_, keys_ + shape.most_events);
+  std::sort(keys_, keys_ + shape.max_events);
   pthread_barrierattr_t attributes;
   pthread_barrierattr_init(&attributes);
   pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);

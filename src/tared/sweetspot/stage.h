@@ -42,10 +42,10 @@ std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns);
 
 struct StageShape {
   std::uint32_t ranks = 0;
-  std::uint32_t most_events = 0;
-  std::uint32_t slots = 8;        // snapshots in a ring
-  std::uint32_t most_rounds = 0;  // of one play
-  std::uint32_t players = 0;      // processes with ranks
+  std::uint32_t max_events = 0;
+  std::uint32_t slots = 8;       // snapshots in a ring
+  std::uint32_t max_rounds = 0;  // of one play
+  std::uint32_t players = 0;     // processes with ranks
 };
 
 class Stage {
@@ -77,7 +77,7 @@ class Stage {
   Slot& slot(std::uint32_t rank, std::uint64_t number);
   Metrics* values(std::uint32_t rank, std::uint64_t number);
   Offload& offload(std::uint32_t rank, std::uint32_t round) {
-    return offloads_[std::uint64_t{rank} * shape_.most_rounds + round];
+    return offloads_[std::uint64_t{rank} * shape_.max_rounds + round];
   }
   std::span<const EventKey> keys(std::uint32_t events) const { return {keys_, events}; }
   bool has_room(std::uint32_t rank);

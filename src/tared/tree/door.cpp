@@ -51,7 +51,7 @@ bool take(zmq::socket_t& events, Event& event) {
 }
 
 // A part of the descriptors that the process may have, so that most of them are left for its own work.
-std::size_t most_strangers() {
+std::size_t max_strangers() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 64;
   return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 4, 64, 1024));
@@ -60,8 +60,8 @@ std::size_t most_strangers() {
 }  // namespace
 
 Door::Door(zmq::context_t& context, zmq::socket_t& socket)
-    : socket_(socket), events_(context, zmq::socket_type::pair), most_strangers_(most_strangers()) {
-  socket_.set(zmq::sockopt::backlog, static_cast<int>(most_strangers_ / 4));
+    : socket_(socket), events_(context, zmq::socket_type::pair), max_strangers_(max_strangers()) {
+  socket_.set(zmq::sockopt::backlog, static_cast<int>(max_strangers_ / 4));
   const std::string name = "inproc://door-" + std::to_string(reinterpret_cast<std::uintptr_t>(this));
   const int kinds = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_MONITOR_STOPPED;
   if (zmq_socket_monitor(socket_.handle(), name.c_str(), kinds) != 0) throw zmq::error_t();
@@ -91,8 +91,8 @@ void Door::serve() {
 
 void Door::count() {
   const std::size_t strangers = peers_.size() - std::min(known_.load(std::memory_order_relaxed), peers_.size());
-  if (!is_closed_ && strangers > most_strangers_) set_closed(true);
-  if (is_closed_ && strangers <= most_strangers_ / 2) set_closed(false);
+  if (!is_closed_ && strangers > max_strangers_) set_closed(true);
+  if (is_closed_ && strangers <= max_strangers_ / 2) set_closed(false);
 }
 
 void Door::set_closed(bool is_closed) {

@@ -38,7 +38,7 @@ class Door {
 
   zmq::socket_t& socket_;
   zmq::socket_t events_;
-  const std::size_t most_strangers_;
+  const std::size_t max_strangers_;
   std::atomic<std::size_t> known_{0};
   std::set<int> listeners_;
   std::set<int> peers_;

@@ -43,7 +43,7 @@ void Downlink::note_children() {
   if (door_) door_->know(heard_ns_.size());
 }
 
-void Downlink::forget(std::uint32_t child) {
+void Downlink::remove(std::uint32_t child) {
   heard_ns_.erase(child);
   note_children();
 }
@@ -69,12 +69,12 @@ void Downlink::receive(std::int64_t now_ns, const std::function<void(std::uint32
   }
 }
 
-void Downlink::forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone) {
+void Downlink::remove_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone) {
   std::vector<std::uint32_t> silent;
   for (const auto& [child, heard_ns] : heard_ns_)
     if (now_ns - heard_ns > options_.dead_after_ns) silent.push_back(child);
   for (const std::uint32_t child : silent) {
-    forget(child);
+    remove(child);
     gone(child);
   }
 }

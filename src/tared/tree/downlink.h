@@ -9,8 +9,8 @@
 #include <zmq.hpp>
 
 #include "tared/tree/door.h"
-#include "tared/tree/link.h"
 #include "tared/tree/node_options.h"
+#include "tared/tree/packet_socket.h"
 #include "tared/tree/rendezvous.h"
 #include "tared/tree/run_key.h"
 
@@ -30,8 +30,8 @@ class Downlink {
   // Nodes that have said hello and are alive.
   std::size_t children() const { return heard_ns_.size(); }
   // Removes nodes without a sign of life, and calls back for each.
-  void forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone);
-  void forget(std::uint32_t child);
+  void remove_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone);
+  void remove(std::uint32_t child);
   void send(std::uint32_t child, const Packet& packet);
   void send_all(const Packet& packet);
 

@@ -10,13 +10,13 @@
 #include <limits>
 
 #include "tared/filters/clock.h"
-#include "tared/tree/poll.h"
+#include "tared/tree/poller.h"
 #include "tared/tree/rendezvous.h"
 
 namespace tare::tared {
 
 namespace {
-constexpr std::uint64_t most_gaps = 1024;  // rounds without any rank that are reported one by one
+constexpr std::uint64_t max_gaps = 1024;  // rounds without any rank that are reported one by one
 }
 
 Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, SnapshotSource& source, RoundSink* sink)
@@ -119,7 +119,7 @@ bool Node::step() {
   gate_.answer();
   run_posted();
   downlink_.receive(now_ns_, [this](std::uint32_t child, const Packet& packet) { from_child(child, packet); });
-  downlink_.forget_silent(now_ns_, [this](std::uint32_t child) {
+  downlink_.remove_silent(now_ns_, [this](std::uint32_t child) {
     ++counts_.children_lost;
     table_.lose_child(RoundTable::node_child(child));
   });
@@ -132,7 +132,7 @@ bool Node::step() {
   const bool had_snapshots = is_formed() && poll_source();
   introduce();
   if (is_formed()) take_rounds();
-  counts_.most_under_way = std::max<std::uint64_t>(counts_.most_under_way, table_.under_way());
+  counts_.max_under_way = std::max<std::uint64_t>(counts_.max_under_way, table_.under_way());
   if (end_asked_.load(std::memory_order_acquire) && ending_ns_ == 0) begin_end();
   if (retires_ && ending_ns_ == 0 && downlink_.children() == 0) begin_end();
   return ending_ns_ == 0 || had_snapshots || !is_drained();
@@ -146,7 +146,7 @@ void Node::form() {
       awaits_world() && is_top() && table_.ranks().empty() && table_.under_way() == 0 && table_.counts().done > 0;
   if (is_formed() && is_over && ending_ns_ == 0) {
     formed_.store(false, std::memory_order_release);
-    table_.forget_lost();
+    table_.reset_absent();
     first_rank_ns_ = 0;
     world_ = 0;
   }
@@ -265,7 +265,7 @@ void Node::deliver(const RoundTable::Done& done) {
     if (sink_ == nullptr) return;
     // If every point is an offload, rounds that no rank has sent are lost. Else only the ranks know it (their
     // accounts).
-    for (std::uint64_t gap = std::max(table_.next_round(), done.part.round - std::min(done.part.round, most_gaps));
+    for (std::uint64_t gap = std::max(table_.next_round(), done.part.round - std::min(done.part.round, max_gaps));
          gap < done.part.round && !awaits_world() && table_.counts().done > 1; ++gap)
       sink_->lost_round(gap, table_.ranks());
     if (done.result == nullptr) {
@@ -330,7 +330,7 @@ void Node::from_child(std::uint32_t child, const Packet& packet) {
     table_.lose(of, *lost, now_ns_);
   } else if (std::holds_alternative<Bye>(packet)) {
     table_.leave(of);
-    downlink_.forget(child);
+    downlink_.remove(child);
   }
 }
 
@@ -361,7 +361,7 @@ void Node::from_above(const Packet& packet) {
 bool Node::use_filter(const FilterChange& change, std::string& error) {
   const auto known = filters_.find(change.from_round);
   if (known != filters_.end() && known->second.text == change.filter) return true;
-  if (change.from_round == 0 || known != filters_.end() || filters_.size() >= most_filters) {
+  if (change.from_round == 0 || known != filters_.end() || filters_.size() >= max_filters) {
     error = "the filter was changed too often";
     return false;
   }
@@ -426,14 +426,14 @@ std::int64_t Node::longest_wait_ns() const {
   return std::max<std::int64_t>(wait_ns, 0);
 }
 
-void Node::wait(std::int64_t most_ns) {
-  Poll poll;
+void Node::wait(std::int64_t max_ns) {
+  Poller poll;
   poll.add(gate_.socket());
   poll.add(downlink_.socket());
   if (zmq::socket_t* up = uplink_.socket()) poll.add(*up);
   poll.add(wakeup_);
   if (is_formed() && source_.wakeup_fd() >= 0) poll.add(source_.wakeup_fd());
-  if (!poll.wait(std::min(most_ns, longest_wait_ns()))) send_taken(true);
+  if (!poll.wait(std::min(max_ns, longest_wait_ns()))) send_taken(true);
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t bytes = read(wakeup_, &count, sizeof count);
 }

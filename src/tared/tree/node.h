@@ -31,10 +31,10 @@ namespace tare::tared {
 
 struct NodeCounts {
   RoundCounts rounds;
-  std::uint64_t moves = 0;           // changes of the parent
-  std::uint64_t children_lost = 0;   // children without a sign of life
-  std::uint64_t refused_peers = 0;   // peers without the run's key
-  std::uint64_t most_under_way = 0;  // rounds at the same time
+  std::uint64_t moves = 0;          // changes of the parent
+  std::uint64_t children_lost = 0;  // children without a sign of life
+  std::uint64_t refused_peers = 0;  // peers without the run's key
+  std::uint64_t max_under_way = 0;  // rounds at the same time
 };
 
 class Node : private SnapshotTaker {
@@ -78,7 +78,7 @@ class Node : private SnapshotTaker {
   bool is_top() const { return is_root() || uplink_.is_alone(); }
   bool awaits_world() const { return options_.world_patience_ns > 0; }
   bool step();
-  void wait(std::int64_t most_ns);
+  void wait(std::int64_t max_ns);
   void leave();
   std::int64_t longest_wait_ns() const;
   void form();
@@ -105,7 +105,7 @@ class Node : private SnapshotTaker {
     std::string text;
     std::unique_ptr<Filter> filter;
   };
-  static constexpr std::size_t most_filters = 256;
+  static constexpr std::size_t max_filters = 256;
   const std::string& filter_of(std::uint64_t round) const {
     return std::prev(filters_.upper_bound(round))->second.text;
   }

@@ -337,7 +337,7 @@ TEST_F(Tree, NothingQueuesWhereTheRootIsSlow) {
   ASSERT_TRUE(sink_.wait_for(rounds));
   for (const Seen& seen : sink_.seen()) EXPECT_EQ(seen.ranks, all_ranks());
   end();
-  EXPECT_LE(root_->counts().most_under_way, 2U * options_.limits.window);
+  EXPECT_LE(root_->counts().max_under_way, 2U * options_.limits.window);
   EXPECT_EQ(root_->counts().rounds.late, 0U);
 }
 
@@ -351,7 +351,7 @@ TEST_F(Tree, WhatIsThereWhenItEndsIsHandedOn) {
 // --- peers that are not of the run
 
 // The most that was resident since the last call.
-std::uint64_t most_resident_bytes() {
+std::uint64_t max_resident_bytes() {
   std::ifstream file("/proc/self/status");
   std::uint64_t kib = 0;
   for (std::string word; file >> word;)
@@ -381,8 +381,8 @@ TEST_F(Tree, GarbageCostsNothing) {
   const std::string endpoint = find_node(directory_, 0)->network;
   ASSERT_TRUE(endpoint.starts_with("tcp://127.0.0.1:"));
   expect_soon(all_ranks());
-  most_resident_bytes();
-  const std::uint64_t before = most_resident_bytes();
+  max_resident_bytes();
+  const std::uint64_t before = max_resident_bytes();
   // Silence; another protocol; greetings of ZMTP 3.1 with the mechanism NULL, and a frame of 8 EiB behind it, and with
   // the right one, and a command of 1 MiB that never ends; nonsense.
   const auto greeting = [](const std::string& mechanism) {
@@ -407,7 +407,7 @@ TEST_F(Tree, GarbageCostsNothing) {
     while (!said[i % said.size()].empty() && recv(peers[i], heard.data(), heard.size(), 0) > 0) {
     }
   }
-  EXPECT_LT(most_resident_bytes(), before + (std::uint64_t{48} << 20U));
+  EXPECT_LT(max_resident_bytes(), before + (std::uint64_t{48} << 20U));
   for (const int peer : peers) close(peer);
   expect_soon(all_ranks());
 }

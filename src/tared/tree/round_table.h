@@ -54,7 +54,7 @@ class RoundTable {
   void leave_all();
   // The child is gone. Its ranks may run on; they count as lost until another child has them.
   void lose_child(Child child);
-  void forget_lost() { absent_.clear(); }
+  void reset_absent() { absent_.clear(); }
   bool has(Child child) const { return children_.contains(child); }
   const RankSet& ranks() const { return ranks_; }
 

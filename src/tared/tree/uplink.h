@@ -14,9 +14,9 @@
 #include <zmq.hpp>
 
 #include "tared/tree/clock_offset.h"
-#include "tared/tree/link.h"
 #include "tared/tree/local_socket.h"
 #include "tared/tree/node_options.h"
+#include "tared/tree/packet_socket.h"
 #include "tared/tree/rendezvous.h"
 #include "tared/tree/run_key.h"
 

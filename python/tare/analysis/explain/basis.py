@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tare.analysis import profile
-from tare.analysis.communication import MOST_GROUPS
+from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.peers import CountsMessages
@@ -45,7 +45,7 @@ class Recorded(profile.Recorded, CountsMessages, Protocol):
     @property
     def structure(self) -> Structure: ...
     def expect(self, questions: Questions) -> None: ...
-    def exchanges(self, most_groups: int) -> list[Exchange]: ...
+    def exchanges(self, max_groups: int) -> list[Exchange]: ...
     def total_cost(self, world: int | None = None) -> TotalCost | None: ...
     def total_trace(self, world: int | None = None) -> Trace | None: ...
     def events(
@@ -84,10 +84,10 @@ class Told:
 class Basis:
     """Read as it is needed: the profile is read once, and the trace where there is one."""
 
-    def __init__(self, run: Recorded, *, most_events: int | None = None) -> None:
-        """A trace of more events than `most_events` is not looked at."""
+    def __init__(self, run: Recorded, *, max_events: int | None = None) -> None:
+        """A trace of more events than `max_events` is not looked at."""
         self.run = run
-        run.expect({"profile": profile.questions(run, [["line"]]), "exchanges": [MOST_GROUPS]})
+        run.expect({"profile": profile.questions(run, [["line"]]), "exchanges": [MAX_GROUPS]})
         worlds: dict[int, list[Process]] = {}
         for process in run.processes:
             if process["rank"] >= 0:
@@ -100,7 +100,7 @@ class Basis:
         self.mpi_ns = sum(process["mpi_ns"] for process in self.processes)
         self.useful_ns = {process["rank"]: useful_ns(process) for process in self.processes}
         events = sum(process["trace"]["events"] for process in run.processes)
-        self.is_too_long = most_events is not None and events > most_events
+        self.is_too_long = max_events is not None and events > max_events
         self.is_traced = events > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
@@ -121,7 +121,7 @@ class Basis:
     @cached_property
     def exchange(self) -> Exchange | None:
         """Messages of the world; None without ranks."""
-        found = self.run.exchanges(MOST_GROUPS)
+        found = self.run.exchanges(MAX_GROUPS)
         return next((each for each in found if each["world"] == self.world), None)
 
     def partners(self, rank: int) -> set[int]:

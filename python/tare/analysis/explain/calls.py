@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.analysis.explain.basis import Basis, Line, Told, WaitGroup, row_place
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
-    LEAST_SHARE,
+    MIN_SHARE,
     OFTEN_PER_S,
     POLLS_FOR_MESSAGE,
     SHORT_CALL_NS,
@@ -51,7 +51,7 @@ def _tiny_messages(basis: Basis) -> Finding | None:
     rows = [row for row in basis.lines if is_of_messages(row.function) and not meaning(row.function).poll]
     short = [row for row in rows if row.time_ns <= SHORT_CALL_NS * row.calls]
     time_ns = sum(row.time_ns for row in short)
-    if basis.share(time_ns) < LEAST_SHARE:
+    if basis.share(time_ns) < MIN_SHARE:
         return None
     most = max(tiny, key=lambda row: row.calls)
     return replace(
@@ -72,7 +72,7 @@ def polling(basis: Basis, _: Told) -> list[Finding]:
     for row in basis.lines:
         time_ns = row.time_ns - waits.get((row.function, row_place(row)), 0)
         in_vain = row.calls >= POLLS_FOR_MESSAGE * max(messages, 1) and row.calls >= POLLS_FOR_MESSAGE**2
-        if meaning(row.function).poll and in_vain and basis.share(time_ns) >= LEAST_SHARE:
+        if meaning(row.function).poll and in_vain and basis.share(time_ns) >= MIN_SHARE:
             found.append(_of_row(basis, row, "unsuccessful polling", time_ns, calls=row.calls))
     return found
 
@@ -87,7 +87,7 @@ def large_collectives(basis: Basis, _: Told) -> list[Finding]:
             continue
         waited_ns = waits.get((row.function, row_place(row)), 0) if basis.is_traced else row.imbalance_ns or 0
         time_ns = row.time_ns - waited_ns
-        if basis.share(time_ns) >= LEAST_SHARE:
+        if basis.share(time_ns) >= MIN_SHARE:
             found.append(_of_row(basis, row, "large collective", time_ns, bytes_per_call=size))
     return found
 
@@ -95,14 +95,14 @@ def large_collectives(basis: Basis, _: Told) -> list[Finding]:
 def frequent(basis: Basis, told: Told) -> list[Finding]:
     """Short calls, made so often that their number is what takes the time; but for those of `told`."""
     known = {(each.function, each.at) for each in told.findings}
-    are_messages_told = any(each.kind == "tiny messages" for each in told.findings)
+    has_messages = any(each.kind == "tiny messages" for each in told.findings)
     found = []
     for row in basis.lines:
-        if (row.function, row_place(row)) in known or (are_messages_told and is_of_messages(row.function)):
+        if (row.function, row_place(row)) in known or (has_messages and is_of_messages(row.function)):
             continue
         rate = _rate(basis, row.calls, row.ranks or 1)
         is_short = row.time_ns <= SHORT_CALL_NS * row.calls
-        if is_short and rate >= OFTEN_PER_S and basis.share(row.time_ns) >= LEAST_SHARE:
+        if is_short and rate >= OFTEN_PER_S and basis.share(row.time_ns) >= MIN_SHARE:
             found.append(_of_row(basis, row, "frequent calls", per_second=rate))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tare.analysis.explain import computing, waiting
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import LEAST_SHARE, Finding
+from tare.analysis.explain.finding import MIN_SHARE, Finding
 
 
 def of_waits(basis: Basis, told: Told) -> list[Finding]:
@@ -36,5 +36,5 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
     if uneven and not is_reported:
         found.append(uneven)
         left = [group for group in left if group not in for_slow]
-    found += [waiting.of_group(basis, group) for group in left if basis.share(group.wait_ns) >= LEAST_SHARE]
+    found += [waiting.of_group(basis, group) for group in left if basis.share(group.wait_ns) >= MIN_SHARE]
     return found

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from tare.analysis import ranks
 from tare.analysis.explain.basis import Basis, Line, Told, WaitGroup, row_place
-from tare.analysis.explain.finding import LEAST_SHARE, Finding
+from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.rows import UNKNOWN
 
 # One rank is the slow one if the others are as balanced as this: mean over longest computing time.
@@ -16,7 +16,7 @@ BALANCED = 0.9
 def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
     """What recording cost, if that is much."""
     cost = ranks.total_cost(basis.run, basis.world)
-    if cost.net_share < LEAST_SHARE or not cost.calls:
+    if cost.net_share < MIN_SHARE or not cost.calls:
         return []
     time_ns = round(cost.net_share * basis.total_ns)
     return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
@@ -35,7 +35,7 @@ def imbalance(basis: Basis, waits: Sequence[WaitGroup]) -> Finding | None:
         return None
     mean_ns, most_ns = _mean(times.values()), max(times.values())
     lost_ns = (most_ns - mean_ns) * len(times)
-    if basis.share(lost_ns) < LEAST_SHARE:
+    if basis.share(lost_ns) < MIN_SHARE:
         return None
     middle_ns = (mean_ns + most_ns) / 2
     slow = tuple(sorted(rank for rank, time_ns in times.items() if time_ns > middle_ns))

@@ -10,8 +10,8 @@ from tare.analysis import ranks, retimed
 from tare.analysis.explain import calls, ended
 from tare.analysis.explain.basis import Basis, Recorded, Told
 from tare.analysis.explain.finding import (
-    LEAST_MPI_SHARE,
-    MOST_FINDINGS,
+    MAX_FINDINGS,
+    MIN_MPI_SHARE,
     SHORTEST_NS,
     Explanation,
     Finding,
@@ -39,7 +39,7 @@ def explain_basis(run: Explained, basis: Basis) -> Explanation:
     found.sort(key=lambda each: -each.share)
     found += _share(basis, found) if found or not (is_too_short or is_stuck) else []
     return Explanation(
-        findings=(*first, *found)[:MOST_FINDINGS],
+        findings=(*first, *found)[:MAX_FINDINGS],
         ranks=basis.ranks,
         net_ns=basis.net_ns,
         mpi_share=basis.share(basis.mpi_ns) if basis.total_ns else None,
@@ -79,7 +79,7 @@ def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
 def _share(basis: Basis, found: Sequence[Finding]) -> list[Finding]:
     """The time in MPI, if it is much and nothing else says why."""
     share = basis.share(basis.mpi_ns)
-    if share < LEAST_MPI_SHARE or 2 * sum(each.share for each in found) >= share:
+    if share < MIN_MPI_SHARE or 2 * sum(each.share for each in found) >= share:
         return []
     told = calls.mpi_share(basis)
     return [told] if told else []

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from tare.analysis.rows import UNKNOWN, Placed
 
 # The share of the ranks' time that something must take to be a finding.
-LEAST_SHARE = 0.05
-MOST_FINDINGS = 8
+MIN_SHARE = 0.05
+MAX_FINDINGS = 8
 # Of the time in MPI, by itself.
-LEAST_MPI_SHARE = 0.15
+MIN_MPI_SHARE = 0.15
 # Shorter calls, made more often than this by a rank, are limited by how many they are.
 SHORT_CALL_NS = 20_000
 OFTEN_PER_S = 10_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
-    LEAST_SHARE,
+    MIN_SHARE,
     SHORTEST_ITERATION_NS,
     SLOW_ITERATIONS,
     Finding,
@@ -40,7 +40,7 @@ def _is_slow(loop: Loop, net_ns: int) -> bool:
     return (
         loop["median_ns"] >= SHORTEST_ITERATION_NS
         and loop["slow_iterations"] <= SLOW_ITERATIONS * loop["iterations"]
-        and loop["beyond_ns"] >= LEAST_SHARE * net_ns
+        and loop["beyond_ns"] >= MIN_SHARE * net_ns
     )
 
 

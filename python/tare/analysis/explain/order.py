@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import FOLLOWED_SHARE, LEAST_SHARE, Finding
+from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.waiting import of_group
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, base, is_collective, meaning
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tare._native import EventRow
 
 # As many calls of the rank are looked at: they show its order, and take a second to read.
-MOST_CALLS = 200_000
+MAX_CALLS = 200_000
 # Between a barrier and the call that makes it needless, at most so much of the time since the call before it.
 SOON = 0.1
 
@@ -38,7 +38,7 @@ def calls_of_a_rank(basis: Basis) -> list[Call]:
     if rank is None or not basis.is_traced:
         return []
     threads: dict[int, list[Call]] = {}
-    for event in basis.run.events([rank], None, None, None, MOST_CALLS):
+    for event in basis.run.events([rank], None, None, None, MAX_CALLS):
         function = event.get("function", "")
         is_call = function.startswith("MPI_") and function not in OUTSIDE_NET
         if is_call and event["world"] == basis.world and meaning(function).kind not in ("lookup", "local"):
@@ -77,7 +77,7 @@ def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
         time_ns = sum(row.time_ns for row in rows)
         if meaning(following[0].function).waits == "all":
             time_ns -= sum(group.wait_ns for group in waits)
-        if basis.share(time_ns) < LEAST_SHARE:
+        if basis.share(time_ns) < MIN_SHARE:
             continue
         blank = Finding(kind="needless barrier", function=rows[0].function, at=at)
         group = of_group(basis, waits[0], "needless barrier") if waits else blank

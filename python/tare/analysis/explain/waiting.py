@@ -8,7 +8,7 @@ from dataclasses import replace
 from tare.analysis.explain.basis import Basis, WaitGroup, row_place
 from tare.analysis.explain.finding import (
     HOT_SHARE,
-    LEAST_SHARE,
+    MIN_SHARE,
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
     Finding,
@@ -49,7 +49,7 @@ def caused_by(groups: Sequence[WaitGroup], ranks: Collection[int]) -> int:
 def serialised(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
     """Nearly all computing is on the critical path, which goes from rank to rank: one computes at a time."""
     late = [group for group in groups if group.kind == "late sender"]
-    if not late or basis.share(sum(group.wait_ns for group in late)) < LEAST_SHARE:
+    if not late or basis.share(sum(group.wait_ns for group in late)) < MIN_SHARE:
         return None
     computed: dict[int, int] = {}
     for part in basis.run.wait_report["critical_path"]:
@@ -83,7 +83,7 @@ def hot_spot(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
     rank, share = found
     waiting = [group for group in groups if group.kind in OF_MESSAGES and rank in group.by_cause]
     time_ns = caused_by(waiting, (rank,))
-    if basis.is_traced and basis.share(time_ns) < LEAST_SHARE:
+    if basis.is_traced and basis.share(time_ns) < MIN_SHARE:
         return None
     if not basis.is_traced:
         return _hot_spot_of_profile(basis, rank, share)
@@ -121,7 +121,7 @@ def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding |
     rows = [row for row in basis.lines if is_of_messages(row.function) and row.rank_max != hub_rank]
     worst = max(rows, key=lambda row: row.time_ns, default=None)
     time_ns = sum(row.time_ns for row in rows)
-    if worst is None or basis.share(time_ns) < LEAST_SHARE:
+    if worst is None or basis.share(time_ns) < MIN_SHARE:
         return None
     return Finding(
         kind="hot spot",

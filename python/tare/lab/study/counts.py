@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMAND_TIMEOUT_S = 300
 FLUSHES = ("tare:flush", "tare:drain")  # by the thread itself, by tared
 # Of flushes as events, so many of a run are kept: a model needs some, not millions.
-MOST_FLUSHES = 20_000
+MAX_FLUSHES = 20_000
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
                 row.get("bytes", 0),
                 row.get("records", 0),
             )
-            for row in (recording.events(None, list(FLUSHES), None, None, MOST_FLUSHES) if wanted else ())
+            for row in (recording.events(None, list(FLUSHES), None, None, MAX_FLUSHES) if wanted else ())
         ]
         weighed = weight.of_run(recording)
         chosen, latencies = sampled.of_run(recording)

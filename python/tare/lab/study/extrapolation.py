@@ -10,7 +10,7 @@ from tare.lab.study.sections import BYTES, COUNT, RATIO, SECONDS, Section, Table
 from tare.lab.study.store import Store
 
 RANKS = (512, 4096, 32_768, 131_072, 1_000_000)
-MOST_FLUSHES = 200_000
+MAX_FLUSHES = 200_000
 
 
 TITLE = "Predicted time of writing, up to a million ranks"
@@ -41,7 +41,7 @@ def section(store: Store, set_name: str, system: FileSystem) -> Section:
 def _flushes(store: Store, set_name: str) -> tuple[list[float], list[float]]:
     rows = store.rows(
         "SELECT f.bytes, f.duration_s FROM flushes f JOIN runs r USING (run) WHERE r.set_name = ? "
-        f"AND r.block > 0 AND r.state = 'ok' AND f.bytes > 0 ORDER BY r.run LIMIT {MOST_FLUSHES}",
+        f"AND r.block > 0 AND r.state = 'ok' AND f.bytes > 0 ORDER BY r.run LIMIT {MAX_FLUSHES}",
         set_name,
     )
     return [float(size) for size, _ in rows], [float(duration) for _, duration in rows]

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from tare.errors import CommandError
 
 # Fewer tell nothing about a slope.
-LEAST_FLUSHES = 20
+MIN_FLUSHES = 20
 # A fit that explains less of the variation of the durations (R squared) says nothing about other sizes.
-LEAST_EXPLAINED = 0.1
+MIN_EXPLAINED = 0.1
 
 
 class NoModelError(CommandError):
@@ -94,9 +94,9 @@ def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
     import numpy as np
     import statsmodels.api as models
 
-    if len(sizes) < LEAST_FLUSHES:
+    if len(sizes) < MIN_FLUSHES:
         raise NoModelError(
-            f"only {len(sizes)} flushes are recorded, {LEAST_FLUSHES} are needed: run with smaller buffers"
+            f"only {len(sizes)} flushes are recorded, {MIN_FLUSHES} are needed: run with smaller buffers"
         )
     across, up = np.asarray(sizes, float), np.asarray(durations, float)
     mean_bytes = float(across.mean())
@@ -108,7 +108,7 @@ def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
     found = models.OLS(up, models.add_constant(across)).fit()
     latency, slope = (float(value) for value in found.params)
     low, high = (float(value) for value in found.conf_int(0.05)[1])
-    if slope <= 0 or float(found.rsquared) < LEAST_EXPLAINED:
+    if slope <= 0 or float(found.rsquared) < MIN_EXPLAINED:
         why = (
             "flushes of more bytes do not take longer"
             if slope <= 0
@@ -117,7 +117,7 @@ def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
         explained = float(found.rsquared)
         raise NoModelError(
             f"no model: the sizes of {len(sizes):,} flushes explain {100 * explained:.1f} % of the variation "
-            f"of their durations (R² = {explained:.3f}, {100 * LEAST_EXPLAINED:.0f} % are needed): {why}"
+            f"of their durations (R² = {explained:.3f}, {100 * MIN_EXPLAINED:.0f} % are needed): {why}"
         )
     return Fit(
         max(0.0, latency), float(found.bse[0]), 1 / slope, _rate(high), _rate(low), float(found.rsquared),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 # Begins of phases in a run, above which they are not looked at: those of all threads are held in memory.
-MOST_BEGINS = 1_000_000
+MAX_BEGINS = 1_000_000
 VECTORS = 100  # of 2048 rows each: so much of a trace is held in memory
 COLUMNS = ("rank", "thread", "start_ns", "duration_ns", "function", "kind", "name", "begin", "bytes")
 BOUNDS = "SELECT rank, thread, start_ns, name, \"begin\" FROM trace WHERE kind = 'phase'"
@@ -89,7 +89,7 @@ def of_run(recording: Run, whole: bool) -> tuple[InPhase, ...]:
             begins[each["rank"], each["phase"]] += each["entries"]
     if not begins:
         return tuple(totals.values())
-    if not whole or begins.total() > MOST_BEGINS:
+    if not whole or begins.total() > MAX_BEGINS:
         return ()
     return _in_trace(recording, totals, begins)
 

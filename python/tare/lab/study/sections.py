@@ -15,7 +15,7 @@ from tare.units import NOTHING
 TEXT, SECONDS, SHARE, CHANGE, NUMBER, COUNT, BYTES, P, RATIO = (
     "text", "seconds", "share", "change", "number", "count", "bytes", "p", "ratio",
 )  # fmt: skip
-LEAST_P = 0.0001
+MIN_P = 0.0001
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def shown(value: Any, kind: str) -> str:
         case "bytes":
             return units.size(value)
         case "p":
-            return f"< {LEAST_P}" if value < LEAST_P else f"{value:.4f}"
+            return f"< {MIN_P}" if value < MIN_P else f"{value:.4f}"
         case "ratio":
             return f"{value:.2f}"
         case _:

@@ -175,7 +175,7 @@ def run(
         check_same_environment(store, found, options.set_name)
         environment = provenance.fingerprint(found)
         store.add_environment(environment, found)
-        store.forget_failed(options.set_name)
+        store.remove_failed(options.set_name)
         session = _Session(description, store, place, environment, options, report)
         return session.run(cells)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OUTLIER_Z = 3.5
 MAD_TO_SIGMA = 1.4826
 POWER = 0.8
-MOST_NEEDED = 100_000
+MAX_NEEDED = 100_000
 # Of quotients near 1, and of what is left of them when 1 is taken away.
 ROUNDING = 16 * sys.float_info.epsilon
 # Up to here the steps between order statistics matter.
@@ -132,7 +132,7 @@ def repetitions_for_width(values: Sequence[float], half_width: float, confidence
     # The median of many normal values has the deviation of their mean, times the root of pi / 2.
     normal = float(stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(math.pi / 2)
     count = math.ceil((normal * deviation / half_width) ** 2)
-    return count if count < MOST_NEEDED else None
+    return count if count < MAX_NEEDED else None
 
 
 def _normal_half_widths(counts: np.ndarray[Any, Any], confidence: float) -> np.ndarray[Any, Any]:
@@ -165,7 +165,7 @@ def repetitions_for_bound(values: Sequence[float], bound: float, confidence: flo
         return 3
     found = TTestPower().solve_power(effect, alpha=1 - confidence, power=POWER, alternative="larger")
     number = float(np.atleast_1d(found)[0])
-    return math.ceil(number) if number < MOST_NEEDED else None
+    return math.ceil(number) if number < MAX_NEEDED else None
 
 
 def outliers(values: Sequence[float]) -> list[Outlier]:

@@ -206,7 +206,7 @@ class Store:
         rows = self.rows("SELECT block, cell FROM runs WHERE set_name = ?", set_name)
         return {(block, cell) for block, cell in rows}
 
-    def forget_failed(self, set_name: str) -> None:
+    def remove_failed(self, set_name: str) -> None:
         """Deletes the failed runs of a set, with all that belongs to them."""
         failed = "SELECT run FROM runs WHERE set_name = ? AND state <> 'ok'"
         for table in OF_RUNS:

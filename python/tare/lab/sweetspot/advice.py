@@ -30,7 +30,7 @@ class Advice:
         )
 
 
-def least_interval_ns(probe: Probe, percent: float) -> float:
+def min_interval_ns(probe: Probe, percent: float) -> float:
     """The least interval between offloads at which neither the tree queues nor the program loses more."""
     return max(probe.boi_ns, max(probe.overall_ns, 0.0) * (100 / percent - 1))
 
@@ -38,7 +38,7 @@ def least_interval_ns(probe: Probe, percent: float) -> float:
 def best(probes: Mapping[Topology, list[Probe]], ranks: int, events: int, percent: float) -> Advice | None:
     """The tree for so many ranks that takes such profiles most often; nothing if none was measured."""
     choices = [
-        Advice(topology, probe.events, percent, least_interval_ns(probe, percent))
+        Advice(topology, probe.events, percent, min_interval_ns(probe, percent))
         for topology, of in probes.items()
         if topology.ranks == ranks
         for probe in of

@@ -19,9 +19,9 @@ FITTED = (Topology(8, 8), Topology(64, 64), Topology(64, 8), Topology(16, 2), To
 HELD_OUT = (Topology(16, 4), Topology(32, 8), Topology(32, 4))
 REPEATS = 5
 # What an answer may be off on trees of this machine that the model was not fitted to.
-MOST_ERROR = 0.5
-MOST_ROUNDS = 1000
-LEAST_ROUNDS = 60
+MAX_ERROR = 0.5
+MAX_ROUNDS = 1000
+MIN_ROUNDS = 60
 LONG_ENOUGH_NS = 2e7
 SATURATED = 1.1
 HALVINGS = 12
@@ -59,8 +59,8 @@ class Model:
 
     @property
     def is_borne_out(self) -> bool:
-        """Whether all checks have an error of at most MOST_ERROR."""
-        return self.error <= MOST_ERROR
+        """Whether all checks have an error of at most MAX_ERROR."""
+        return self.error <= MAX_ERROR
 
 
 def calibrated(sizes: Sequence[int], processors: int, report: Callable[[str], None]) -> list[Model]:
@@ -70,7 +70,7 @@ def calibrated(sizes: Sequence[int], processors: int, report: Callable[[str], No
         for topology in (*FITTED, *HELD_OUT):
             report(f"calibrating: {topology.name}, {number + 1} of {REPEATS}")
             # One at a time: what the others do is no part of it.
-            with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+            with live_tree.formed(topology, max(sizes), MAX_ROUNDS) as tree:
                 for events in sizes:
                     paces[events].setdefault(topology, []).append(_pace(tree, events))
     return [fitted(events, paces[events], processors) for events in sizes]
@@ -80,7 +80,7 @@ def _pace(tree: LiveTree, events: int) -> float:
     """The interval at which rounds arrive that are sent much more often: the BOI, without the search."""
     interval_ns = statistics.median(tree.rest(events, 5)) / 4
     for _ in range(HALVINGS):
-        rounds = round(min(max(LONG_ENOUGH_NS / interval_ns, LEAST_ROUNDS), MOST_ROUNDS))
+        rounds = round(min(max(LONG_ENOUGH_NS / interval_ns, MIN_ROUNDS), MAX_ROUNDS))
         arrives_ns = tree.burst(events, rounds, interval_ns).arrival_interval
         if arrives_ns > SATURATED * interval_ns:
             return arrives_ns

@@ -21,8 +21,8 @@ REST_ROUNDS = 20
 # Rounds in which costs at the interval found are measured.
 COST_ROUNDS = 100
 # And in which arrivals are looked at: so many, or as many as this time has.
-LEAST_ROUNDS = 100
-MOST_ROUNDS = 1000
+MIN_ROUNDS = 100
+MAX_ROUNDS = 1000
 LONG_ENOUGH_NS = 5e7
 # Figure 7: so much below the interval found.
 BELOW = (0.1, 0.2, 0.4)
@@ -165,23 +165,23 @@ def arrivals_below(tree: LiveTree, events: int, boi_ns: float) -> list[float]:
 
     Where nothing below the BOI is sustained, rounds do not arrive faster than the true one. The interval is
     the median of ten parts of the rounds, so that another program on the machine is not taken for the tree.
-    The tree has to be formed for MOST_ROUNDS.
+    The tree has to be formed for MAX_ROUNDS.
     """
-    rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, LEAST_ROUNDS), MOST_ROUNDS))
+    rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, MIN_ROUNDS), MAX_ROUNDS))
     return [
         100 * (tree.burst(events, rounds, boi_ns * (1 - below)).arrival_interval / boi_ns - 1)
         for below in BELOW
     ]
 
 
-def least_sustained(tree: LiveTree, events: int, boi_ns: float) -> float:
+def min_sustained(tree: LiveTree, events: int, boi_ns: float) -> float:
     """The least interval that does not queue, which the BOI is to be: without a search.
 
     All intervals around the BOI are tried in turn, again and again: what another program takes for a while,
     it takes from all of them. ns; within half a step. What is further away than all steps is half a step
     beyond them.
     """
-    rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, LEAST_ROUNDS), MOST_ROUNDS))
+    rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, MIN_ROUNDS), MAX_ROUNDS))
     intervals = [boi_ns * STEP**step for step in range(-STEPS, STEPS + 1)]
     slower: list[list[float]] = [[] for _ in intervals]
     for _ in range(TRUTH_TRIALS):

@@ -68,7 +68,7 @@ class Rounds(msgspec.Struct):
     played: float  # time of sending
     drained: float  # from the last offload to the last arrival
     arrival_interval: float  # typical interval between arrivals
-    most_under_way: float  # the largest number of rounds at a time that were sent and had not arrived
+    max_under_way: float  # the largest number of rounds at a time that were sent and had not arrived
     delivered: int  # number of rounds that arrived
     incomplete: int  # number of these in which ranks are missing
     delays: list[float]  # by delivered round: from its first offload to its arrival

@@ -11,7 +11,7 @@ from tare.lab.sweetspot.characterise import Naive, Probe, Regularity, Stability
 from tare.lab.sweetspot.live_tree import Topology
 
 # As many as a confirmation of the BOI may want (src/tared/boi/boi_search.h).
-MOST_ROUNDS = 1000
+MAX_ROUNDS = 1000
 PLAY_ROUNDS = 200
 
 Report = Callable[[str], None]
@@ -45,7 +45,7 @@ def probes_of(
     if known is not None:
         return known
     report(f"measuring {topology.name}")
-    with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+    with live_tree.formed(topology, max(sizes), MAX_ROUNDS) as tree:
         probes = characterise.probe(tree, sizes)
     cache.save(topology, probes)
     return probes, None
@@ -54,7 +54,7 @@ def probes_of(
 def detail_of(topology: Topology, probe: Probe, report: Report) -> Detail:
     """Figures 3 to 6, and irregular offloads."""
     report(f"playing {topology.name}")
-    with live_tree.formed(topology, probe.events, MOST_ROUNDS) as tree:
+    with live_tree.formed(topology, probe.events, MAX_ROUNDS) as tree:
         naive = characterise.naive(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
         regularity = characterise.irregular(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
     return Detail(topology, probe, naive, regularity)
@@ -73,7 +73,7 @@ def stability_of(
         report(f"repeated probes: {number + 1} of {probes}")
         time.sleep(max(begin + number * apart_s - time.monotonic(), 0))
         for topology in topologies:
-            with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+            with live_tree.formed(topology, max(sizes), MAX_ROUNDS) as tree:
                 for events in sizes:
                     each = characterise.short_probe(tree, events)
                     found.setdefault((topology, events), []).append(each)

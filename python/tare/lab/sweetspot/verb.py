@@ -23,9 +23,9 @@ FAN_OUTS = "8,64"
 EVENTS = "64,1024"
 PERCENT = 2.0
 PROBES = 5
-MOST_RANKS = 4096
+MAX_RANKS = 4096
 # Times events: what made-up ranks hold in memory is 192 times as many bytes.
-MOST_ROWS = 2**22
+MAX_ROWS = 2**22
 # Of a simulation: the ranks of the largest tree that is measured for it.
 CALIBRATED_RANKS = 64
 
@@ -106,8 +106,8 @@ def sweetspot(
                           "--figures": figures is not None})  # fmt: skip
         _check_rows(CALIBRATED_RANKS, sizes)
         return _simulate(counts, sizes, None if fan_out == FAN_OUTS else fan_outs, json)
-    if max(counts) > MOST_RANKS:
-        raise UsageError(f"--ranks {max(counts)}: more than {MOST_RANKS:,} are told of by --simulate")
+    if max(counts) > MAX_RANKS:
+        raise UsageError(f"--ranks {max(counts)}: more than {MAX_RANKS:,} are told of by --simulate")
     _check_rows(max(counts), sizes)
     topologies = _topologies(counts, fan_outs, transport, filter.split(","))
     found = _surveyed(topologies, sizes, fresh=fresh, probes=0 if brief else probes, apart_s=apart / 1e9)
@@ -118,9 +118,9 @@ def sweetspot(
 
 
 def _check_rows(ranks: int, sizes: list[int]) -> None:
-    if ranks * max(sizes) > MOST_ROWS:
+    if ranks * max(sizes) > MAX_ROWS:
         raise UsageError(
-            f"--events {max(sizes)}: with {ranks:,} ranks at most {MOST_ROWS // ranks:,} are measured"
+            f"--events {max(sizes)}: with {ranks:,} ranks at most {MAX_ROWS // ranks:,} are measured"
         )
 
 

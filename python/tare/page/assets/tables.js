@@ -3,7 +3,7 @@
   "use strict";
   const { element, format } = tare;
   const SHORT = 40; // so many rows are shown whole
-  const MOST_PRINTED = 500; // of longer tables
+  const MAX_PRINTED = 500; // of longer tables
   const tables = [];
 
   const KINDS = {
@@ -46,7 +46,7 @@
   // On paper nobody scrolls: the rows of a long table, in the order and the choice that it shows.
   function printed(columns, rows) {
     const cells = (tag, of) => columns.map((column) => element(tag, { class: KINDS[column.kind ?? "count"].align === "left" ? "text" : null }, of(column)));
-    const lines = rows.slice(0, MOST_PRINTED).map((row) => element("tr", {}, cells("td", (column) => cellOf(column, row))));
+    const lines = rows.slice(0, MAX_PRINTED).map((row) => element("tr", {}, cells("td", (column) => cellOf(column, row))));
     const left = rows.length - lines.length;
     return element("div", { class: "printed" },
       element("table", {}, element("thead", {}, element("tr", {}, cells("th", (column) => column.title))), element("tbody", {}, lines)),

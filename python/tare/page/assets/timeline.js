@@ -4,8 +4,8 @@
   const { element, format } = tare;
   const { ACTIVITIES, FLUSH, NO_FUNCTION } = tare.timelineData;
   const TITLES = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", other: "Other MPI", tare: "Flush of tare" };
-  const MOST_ROWS = 48;
-  const MOST_LINES = 2500;
+  const MAX_ROWS = 48;
+  const MAX_LINES = 2500;
   const SHORTEST_NS = 50;
 
   class Timeline {
@@ -41,7 +41,7 @@
     }
     // How the locations of the view become rows.
     rows(view = this.view) {
-      const group = Math.max(Math.ceil(view.locations / MOST_ROWS), this.data.group);
+      const group = Math.max(Math.ceil(view.locations / MAX_ROWS), this.data.group);
       return { group, rows: Math.ceil(view.locations / group) };
     }
 
@@ -178,7 +178,7 @@
       try {
         const picture = await this.data.picture(window);
         if (mine !== this.asked) return;
-        const lines = this.messages && picture.calls ? await this.data.lines(window, MOST_LINES) : null;
+        const lines = this.messages && picture.calls ? await this.data.lines(window, MAX_LINES) : null;
         if (mine !== this.asked) return;
         this.shown = { view, group, rows, picture, lines };
         this.paint();
@@ -312,7 +312,7 @@
       const { start_ns: start } = this.about;
       const seconds = (ns) => ((start + ns) / 1e9).toFixed(view.to - view.from < 1e6 ? 9 : view.to - view.from < 1e9 ? 6 : 3);
       const what = picture.calls ? format.numberOf(picture.calls.count, "single call") : `bins of ${format.duration((view.to - view.from) / picture.bins.columns)}`;
-      const of = lines && lines.count ? `, ${format.numberOf(lines.count, "message")}${lines.count >= MOST_LINES ? " (those that took longest)" : ""}` : "";
+      const of = lines && lines.count ? `, ${format.numberOf(lines.count, "message")}${lines.count >= MAX_LINES ? " (those that took longest)" : ""}` : "";
       this.status.textContent = `${seconds(view.from)} s to ${seconds(view.to)} s: ${what}${of}${group > 1 ? `; a row stands for ${group} locations` : ""}. ${picture.calls || group > 1 ? "" : "Zoom in for single calls and messages. "}Drag to zoom, double-click to zoom out; Ctrl and wheel, or the arrow keys.`;
     }
   }

@@ -53,7 +53,7 @@
       this.base = binsOf(bins, 0, about.bins.rows, about.bins.columns);
       this.all = fromPlanes(calls, about.calls.count, CALLS);
       this.messages = messages && fromPlanes(messages, about.messages.count, MESSAGES);
-      this.isWhole = about.calls.least_ns === 0 || about.calls.count >= about.events;
+      this.isWhole = about.calls.min_ns === 0 || about.calls.count >= about.events;
       // Calls lie row by row, in the order of time.
       this.firsts = new Map();
       for (let i = 0; i < this.all.count; ++i) if (i === 0 || this.all.row[i] !== this.all.row[i - 1]) this.firsts.set(this.all.row[i], i);
@@ -149,7 +149,7 @@
     leftOut() {
       const { about } = this;
       const said = [];
-      if (!this.isWhole) said.push(`Of ${tare.format.grouped(about.events)} events this file holds the ${tare.format.grouped(about.calls.count)} calls of ${tare.format.duration(about.calls.least_ns)} and longer; shorter ones are in bins of ${tare.format.duration(about.length_ns / about.bins.columns)}.`);
+      if (!this.isWhole) said.push(`Of ${tare.format.grouped(about.events)} events this file holds the ${tare.format.grouped(about.calls.count)} calls of ${tare.format.duration(about.calls.min_ns)} and longer; shorter ones are in bins of ${tare.format.duration(about.length_ns / about.bins.columns)}.`);
       if (this.group > 1) said.push(`A row stands for ${this.group} locations.`);
       if (about.messages && about.messages.count < about.messages.matched) said.push(`Of ${tare.format.grouped(about.messages.matched)} messages it holds the ${tare.format.grouped(about.messages.count)} that took longest.`);
       if (said.length) said.push("tare view shows everything.");

@@ -1,4 +1,4 @@
-#include "tared/tree/link.h"
+#include "tared/tree/packet_socket.h"
 
 #include <algorithm>
 

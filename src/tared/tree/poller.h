@@ -11,7 +11,7 @@
 
 namespace tare::tared {
 
-class Poll {
+class Poller {
  public:
   // The file of a ZeroMQ socket only signals changes, so pending messages are checked for.
   void add(zmq::socket_t& socket) {
