@@ -48,7 +48,7 @@ class RunFile {
 struct Place {
   std::string function, file;
   std::uint32_t line = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // A communicator, as one of its members knows it.

@@ -244,11 +244,11 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
   if (of.sent != 0) sink.check(OTF2_EvtWriter_MpiIsendComplete(sink.writer, nullptr, time, of.sent));
   if (of.received != 0) {
     // The status of an exchange may not say what it received.
-    const bool is_known = request.peer != no_peer;
+    const bool names_peer = request.peer != no_peer;
     const Transfer& posted = of.receive;
-    const Transfer got = is_known || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,
-                                                                request.tag, request.bytes}
-                                                     : posted;
+    const Transfer got = names_peer || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,
+                                                                  request.tag, request.bytes}
+                                                       : posted;
     if (is_known(got) && got.tag >= 0)
       sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(got.peer), as_u32(got.communicator),
                                          as_u32(got.tag), or_none(got.bytes), of.received));
