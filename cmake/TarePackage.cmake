@@ -19,6 +19,6 @@ if(NOT SKBUILD)
     endforeach()
   ]] COMPONENT python)
   install(DIRECTORY python/tare/ DESTINATION tare COMPONENT python
-    PATTERN __pycache__ EXCLUDE)
+    PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
 install(FILES ${TARE_GENERATED}/_functions.py DESTINATION tare COMPONENT python)

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names files and folders that exist."""
+"""ARCHITECTURE.md, and the README.md beside the code, are short and name what exists."""
 
 from __future__ import annotations
 
@@ -30,32 +30,119 @@ FILES = {
 ENDINGS = (".cpp", ".h", ".hpp", ".c", ".S", ".py", ".md", ".toml", ".js", ".f90")
 # Names of files that stand for many, or that a run has.
 PATTERNS = re.compile(r"VERB|\*|<|>|meta\.json")
+SOURCES = (".cpp", ".h", ".hpp", ".c", ".S", ".py", ".toml", ".js", ".f90")
+WORDS = {
+    word
+    for file in FILES
+    if file.endswith(SOURCES) and "/vendor/" not in file and (ROOT / file).is_file()
+    for word in re.findall(r"\w+", (ROOT / file).read_text("utf-8", "replace"))
+}
+
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+PAGES = [
+    ARCHITECTURE,
+    *sorted(
+        page
+        for place in ("src", "python")
+        for page in (ROOT / place).rglob("README.md")
+        if "vendor" not in page.parts
+    ),
+]
+MAX_LINES = {ARCHITECTURE: 250}
+MAX_LINES_BESIDE_THE_CODE = 150
 
 
 def named(text: str) -> list[str]:
-    """What the page calls a file or a folder, but for the section on what does not exist yet."""
-    before, _, after = text.partition("## Places for planned features")
-    present = before + after[after.index("\n## ") :]
-    words = re.findall(r"`([\w./*<>-]+)`", present)
+    """What a page calls a file or a folder."""
+    words = re.findall(r"`([\w./*<>-]+)`", text)
     return [word for word in words if word.endswith((*ENDINGS, "/")) and not PATTERNS.search(word)]
 
 
+def identifiers(text: str) -> list[str]:
+    """Names of types, functions and variables: with a capital inside, an underscore, or a scope."""
+    words = re.findall(r"`(?:enum )?([A-Za-z_][\w:]*)(?:\(\))?`", text)
+    return [word for word in words if re.search(r"\w_|::|[a-z][A-Z]", word)]
+
+
 def exists(name: str) -> bool:
-    """As a path from the root, or the end of one: the page names files as its context makes clear."""
+    """Whether it is a path from the root, or the end of one: a page names files as context makes clear."""
     return any(f"/{path}".endswith(f"/{name.rstrip('/')}") for path in FILES)
 
 
-PAGE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+def of_all(find: object) -> list[object]:
+    assert callable(find)
+    found = {(page, name) for page in PAGES for name in find(page.read_text("utf-8"))}
+    return [pytest.param(*each, id=f"{each[0].relative_to(ROOT)}: {each[1]}") for each in sorted(found)]
 
 
-def test_the_page_names_places() -> None:
-    assert len(named(PAGE)) > 100
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_is_short(page: Path) -> None:
+    assert len(page.read_text("utf-8").splitlines()) <= MAX_LINES.get(page, MAX_LINES_BESIDE_THE_CODE)
 
 
-@pytest.mark.parametrize("name", sorted(set(named(PAGE))))
-def test_what_is_named_exists(name: str) -> None:
-    assert exists(name), f"ARCHITECTURE.md names {name}, which is not there"
+def test_the_pages_name_places() -> None:
+    assert len(of_all(named)) > 150 and len(of_all(identifiers)) > 30
 
 
-def test_a_missing_file_is_noticed() -> None:
+@pytest.mark.parametrize(("page", "name"), of_all(named))
+def test_what_is_named_exists(page: Path, name: str) -> None:
+    assert exists(name), f"{page} names {name}, which is not there"
+
+
+@pytest.mark.parametrize(("page", "name"), of_all(identifiers))
+def test_what_is_named_is_in_the_code(page: Path, name: str) -> None:
+    assert set(name.split("::")) <= WORDS, f"{page} names {name}, which is not in the code"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
+        assert link.startswith("http") or (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_map_leads_to_a_page_beside_the_code(page: Path) -> None:
+    assert f"({page.relative_to(ROOT).as_posix()})" in ARCHITECTURE.read_text("utf-8")
+
+
+# What a page says, the file that decides it, and what stands there.
+NUMBERS = [
+    ("src/recorder/README.md", "2,816 (", "src/mpi/recorder_options.cpp", "rows = 2816;"),
+    ("src/recorder/README.md", "first 64 families", "src/recorder/profile_rows.cpp", "first_families = 64;"),
+    ("src/recorder/README.md", "| 2,047; 62.", "src/format/peer_table.h", "peer_capacity = 2048;"),
+    ("src/recorder/README.md", "| 2,047; 62.", "src/format/phase_table.h", "phase_capacity = 64;"),
+    ("src/recorder/README.md", "| 512 KiB, ", "src/recorder/segment.cpp", "definition_bytes = 512 * 1024;"),
+    ("src/recorder/README.md", "| 1,024 |", "src/recorder/thread_name.cpp", "names = 1024;"),
+    ("src/recorder/README.md", "first 32 calls", "src/recorder/account/weighing.h", "first_calls = 32;"),
+    ("src/recorder/README.md", "one in 256", "src/recorder/account/weighing.h", "mean_gap = 256;"),
+    (
+        "src/recorder/README.md",
+        "has eight sub-buffers",
+        "src/recorder/full_buffer.cpp",
+        "8 * own_sub_buffer;",
+    ),
+    ("src/recorder/README.md", "a budget: two)", "src/recorder/full_buffer.cpp", "2 * own_sub_buffer;"),
+    ("src/recorder/README.md", "2 KiB ahead", "src/format/event_encoder.cpp", "records_ahead = 2048;"),
+    ("src/mpi/README.md", "| 14,335 |", "src/format/request_table.h", "request_capacity = 14336;"),
+    ("src/mpi/README.md", "4,096 at the", "src/mpi/objects/communicators.cpp", "capacity = 4096;"),
+    ("src/mpi/README.md", "profile, 16 that", "src/mpi/objects/communicators.cpp", "of_their_own = 16;"),
+    ("src/mpi/README.md", "1,024 each (64 KiB", "src/mpi/objects/communicators.cpp", "windows = 1024;"),
+    ("src/mpi/README.md", "1,024 each (64 KiB", "src/mpi/objects/communicators.cpp", "files = 1024;"),
+    ("src/mpi/README.md", "12,288", "src/mpi/calls/site.cpp", "Numbers<16384> sites;"),
+    ("src/mpi/sampling/README.md", "last 4,096", "src/mpi/sampling/received_ring.h", "capacity = 1U << 12;"),
+    ("src/mpi/sampling/README.md", "or 32 messages", "src/mpi/sampling/sampler.h", "listen_every = 32;"),
+    ("src/stack/README.md", "has 4 frames", "src/stack/call_path.cpp", "stack_frames = 4;"),
+    ("src/tared/README.md", "up to 10 ms", "src/recorder/full_buffer.cpp", "patience_ns = 10'000'000;"),
+    ("src/reader/README.md", "at most 40,000", "python/tare/page/timeline.py", "MAX_DRAWN = 40_000"),
+]
+
+
+@pytest.mark.parametrize(("page", "words", "file", "code"), NUMBERS)
+def test_numbers_are_those_of_the_code(page: str, words: str, file: str, code: str) -> None:
+    assert words in (ROOT / page).read_text("utf-8")
+    assert code in (ROOT / file).read_text("utf-8"), f"{page} says '{words}': is that still true?"
+
+
+def test_what_is_missing_is_noticed() -> None:
     assert not exists("src/reader/none.cpp") and not exists(str(Path("matcher") / "x.h"))
+    assert identifiers("`Location::commit` and `mode`, `commit_any`") == ["Location::commit", "commit_any"]

@@ -55,6 +55,13 @@ def test_a_folder_includes_only_what_lies_below(folder: str) -> None:
     assert not upward
 
 
+def test_the_map_draws_these_layers() -> None:
+    rows = re.findall(
+        r"^\| \[?`src/(\w+)/`.*\|([^|]*)\|$", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M
+    )
+    assert {folder: set(re.findall(r"`(\w+)`", may_use)) for folder, may_use in rows} == BELOW
+
+
 def test_only_the_folder_of_a_processor_depends_on_it() -> None:
     macro = re.compile(r"__(x86_64|aarch64|amd64|arm64|SSE\w*|AVX\w*|ARM\w*)__")
     files = [file for file in (ROOT / "src").rglob("*") if file.suffix in {".h", ".cpp", ".c", ".S"}]

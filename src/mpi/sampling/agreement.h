@@ -1,5 +1,5 @@
-// How the ranks of a world agree to exchange records of sampled messages. ARCHITECTURE.md, "Message sampling", has the
-// protocol, and why no rank can block another. Each step that needs other ranks is a nonblocking operation. Whether it
+// How the ranks of a world agree to exchange records of sampled messages. README.md has the protocol, and why
+// no rank can block another. Each step that needs other ranks is a nonblocking operation. Whether it
 // is complete is tested in MPI_Init for a while, and from then on now and then.
 #pragma once
 

@@ -1,5 +1,5 @@
-// How a message is named: by its channel and its number in it. See ARCHITECTURE.md, "Message sampling", for the rule
-// by which both sides give it the same number, and its proof.
+// How a message is named: by its channel and its number in it. README.md has the rule by which both sides
+// give it the same number, and its proof.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Numbers the messages of each channel on the receiver's side. Of the receives that take messages of a channel, in the
-// order of posting, the k-th takes the k-th message of the channel (ARCHITECTURE.md has the proof). So a receive gets
+// order of posting, the k-th takes the k-th message of the channel (README.md has the proof). So a receive gets
 // its number as soon as it is known, for every receive posted before it, whether that one takes a message of the
 // channel.
 //

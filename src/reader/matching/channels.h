@@ -1,5 +1,5 @@
 // Pairs the sends and receives of a channel: the k-th message that is sent is the k-th that is received.
-// ARCHITECTURE.md, "Message sampling", proves this from MPI's rules of message order.
+// src/mpi/sampling/README.md proves this from MPI's rules of message order.
 #pragma once
 
 #include <cstddef>
