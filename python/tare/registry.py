@@ -156,7 +156,7 @@ def _by_name(found: Iterator[Entry] | tuple[Entry, ...]) -> dict[tuple[str, str]
 
 
 def _line_of(error: BaseException) -> str:
-    """Where in its code it was raised."""
+    """The line of its code that raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -18,7 +18,7 @@ EXAMPLE = ROOT / "examples" / "package"
 
 
 def install(package: Path, into: Path) -> None:
-    """By pip, and without a network."""
+    """Installs it by pip, and without a network."""
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(into)]
     command = [sys.executable, "-m", "pip", "install", *options, str(package)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -27,7 +27,7 @@ def install(package: Path, into: Path) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the example is installed. pip builds beside the sources, so it gets a copy of them."""
+    """The place where the example is installed. pip builds beside the sources, so it gets a copy of them."""
     sources = tmp_path_factory.mktemp("sources") / "package"
     shutil.copytree(EXAMPLE, sources)
     into = tmp_path_factory.mktemp("installed")
@@ -65,7 +65,7 @@ def test_the_exporter(place: Path, tmp_path: Path) -> None:
 
 
 def test_the_finding(place: Path, tare: Path, tmp_path: Path) -> None:
-    """Of a program in which a rank waits for late messages."""
+    """It is that of a program in which a rank waits for late messages."""
     mpi = next(env for env in all_environments() if env.name == "debian-openmpi")
     program = compile_c(mpi, [PROGRAMS / "planted.c"], tmp_path / "planted")
     run = measure(tare, mpi, 2, [program, "late sender"], tmp_path / "run", "--trace").directory

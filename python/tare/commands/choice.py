@@ -73,7 +73,7 @@ def check_communicators(recorded: Recorded, names: Iterable[str] | None) -> None
 
 
 def shown(name: str) -> str:
-    """As it can stand in a line: an empty one, or one with blanks, in quotes."""
+    """The name as it can stand in a line: an empty one, or one with blanks, in quotes."""
     return name if name.isprintable() and name and " " not in name else repr(name)
 
 
@@ -106,7 +106,7 @@ def _meant(name: str, known: Sequence[str], functions: Sequence[str]) -> str:
 
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
-    """At most three: equal but for case and MPI_, else the most alike."""
+    """The nearest names, at most three: equal but for case and MPI_, else the most alike."""
     bare: dict[str, list[str]] = {}
     for each in names:
         bare.setdefault(_bare(each), []).append(each)

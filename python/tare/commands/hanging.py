@@ -31,7 +31,7 @@ class Hanging:
         self._look: Look | None = None
 
     def verdict(self, limit_ns: int) -> Hang | None:
-        """Of ranks that say nothing for so long; takes a second where some are silent."""
+        """The hang of ranks that say nothing for so long; takes a second if some are silent."""
         now = time.monotonic()
         if self._live.rounds != self._rounds:
             self._rounds, self._heard = self._live.rounds, now

@@ -310,7 +310,7 @@ def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool, qui
 
 
 def _with_fan_out(spec: str, *, quiet: bool) -> str:
-    """With that of the tree, and why, unless the user has chosen it, or there is one node."""
+    """The spec with the fan-out of the tree. Says why, unless the user has chosen it or there is one node."""
     from tare.measuring.fan_out import Job, choose
 
     if monitoring.names_fan_out(spec):

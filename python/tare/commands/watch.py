@@ -155,7 +155,7 @@ class _Watching:
         self._counting_cost = threading.Lock()
 
     def follow(self, stay: bool) -> bool:
-        """Until the run has ended. False if it had ended before."""
+        """Follows the run until it has ended. False if it had ended before."""
         has_gone_on = False
         while self._going_on or stay:
             # Before what is read, so nothing is missed at the end.

@@ -61,7 +61,7 @@ class Analysis:
         return cell.label(frozenset(self.results.varied)) or cell.level("workload")
 
     def short_label(self, cell: Cell) -> str:
-        """Where the workload is known."""
+        """The label of a cell where the workload is known."""
         varied = frozenset(self.results.varied) - {"workload"}
         return cell.label(varied) or cell.level("tool")
 
@@ -107,7 +107,7 @@ class Analysis:
         return result
 
     def splits(self) -> Iterator[Split]:
-        """Of cells with the factor `write` at "true" whose silent twin has runs in the same blocks."""
+        """The splits of cells with `write` at "true" whose silent twin has runs in the same blocks."""
         for pair in self.pairs():
             if pair.cell.by_factor.get(WRITE) != "true":
                 continue
@@ -146,7 +146,7 @@ class Analysis:
         return median_interval(list(values), self.confidence)
 
     def interval_note(self) -> str:
-        """For notes below tables; says so where the blocks are too few for the confidence asked for."""
+        """A note below tables; says so if the blocks are too few for the confidence asked for."""
         text = f"Intervals of {100 * self.confidence:g} % between order statistics of the blocks"
         few = min((len(pair.ours) for pair in self.pairs()), default=0)
         needed = samples_needed(self.confidence)

@@ -121,7 +121,7 @@ class Description:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def place_of_outputs(self, directory: Path) -> Path:
-        """Where tools write; `directory`: that of the results."""
+        """The place to which tools write; `directory`: that of the results."""
         return (Path(self.output) if self.output else directory / "outputs").resolve()
 
 
@@ -388,7 +388,7 @@ def _check(description: Description, root: Table, study: Table, factors: Table) 
 
 
 def narrowed(description: Description, selections: Sequence[str]) -> Description:
-    """With the levels alone that texts like "ranks=2,4" name; the baseline stays."""
+    """The description with the levels alone that texts like "ranks=2,4" name; the baseline stays."""
     factors = dict(description.factors)
     for selection in selections:
         name, _, levels = selection.partition("=")

@@ -120,7 +120,7 @@ def scaling(analysis: Analysis) -> list[Figure]:
 
 
 def _over_ranks(analysis: Analysis) -> dict[str, list[tuple[Cell, list[RanksPoint]]]]:
-    """By workload: what differs in the ranks alone, as the cell without them."""
+    """What differs in the ranks alone, by workload, as the cell without them."""
     if "ranks" not in analysis.results.varied:
         return {}
     found: dict[str, dict[Cell, list[RanksPoint]]] = {}
@@ -189,7 +189,7 @@ def parts_over_events(analysis: Analysis) -> list[Figure]:
 
 
 def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoint]]) -> list[Figure]:
-    """Without those whose events are not known."""
+    """The figure of the points whose events are known."""
     known = {
         label: [point for point in found if point[0] > 0 and not math.isnan(point[1])]
         for label, found in points.items()

@@ -54,7 +54,7 @@ class Results:
 
 
 def load(store: Store, description: Description, set_name: str | None) -> Results:
-    """Of all sets if `set_name` is None."""
+    """The results of a set, or of all sets if `set_name` is None."""
     import pandas as pd
 
     columns = [*KEYS, *COUNTS, *TIMES.values()]
@@ -87,7 +87,7 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
 
 
 def _possible(numbers: pd.Series[Any]) -> pd.Series[Any]:
-    """Without those that nobody can have measured: they would be infinite in what is computed of them."""
+    """The numbers that somebody can have measured: others would be infinite in what is computed of them."""
     return numbers.where(numbers.abs() <= MOST)
 
 

@@ -69,7 +69,7 @@ def _overhead(of: Overhead) -> dict[str, Any]:
 
 
 def _link(run: Path, to: Path) -> str:
-    """From the page to the run, so that both can be moved together."""
+    """A link from the page to the run, so that both can be moved together."""
     return quote(os.fsencode(os.path.relpath(run.resolve(), to.resolve().parent)), safe="/.-_~")
 
 
@@ -82,7 +82,7 @@ def _section(section: Section) -> dict[str, Any]:
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
-    """As an image, in which nothing can run."""
+    """The figure as an image, in which nothing can run."""
     svg = base64.b64encode(figure.svg.encode("utf-8")).decode("ascii")
     return {"figure": f"data:image/svg+xml;base64,{svg}", "title": figure.title, "note": figure.note}
 

@@ -146,7 +146,7 @@ def _compared(
 def _courses(
     connection: DuckDBPyConnection,
 ) -> tuple[dict[tuple[int, int], _Course], Counter[tuple[int, str | None]], Counter[tuple[int, str]]]:
-    """By rank and thread; by rank and phase, how many events are begins or ends, and how many begins."""
+    """The courses by rank and thread; the numbers of begins and ends, and of begins, by rank and phase."""
     courses: dict[tuple[int, int], _Course] = {}
     bounds: Counter[tuple[int, str | None]] = Counter()
     begun: Counter[tuple[int, str]] = Counter()

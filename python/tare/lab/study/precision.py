@@ -15,7 +15,7 @@ def reached(store: Store, description: Description, set_name: str, half_width: f
 
 
 def half_widths(store: Store, description: Description, set_name: str) -> dict[str, float]:
-    """By cell: half the width of the interval of its overhead in net time, relative to the bare run."""
+    """Half the width of the interval of each cell's overhead in net time, relative to the bare run."""
     rows = store.rows(
         "SELECT cell, block, net_s FROM runs WHERE set_name = ? AND block > 0 AND state = 'ok' AND net_s > 0",
         set_name,

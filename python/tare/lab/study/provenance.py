@@ -45,7 +45,7 @@ def machine() -> Provenance:
 
 
 def file_system(path: Path) -> Provenance:
-    """Of the directory that the tools write to."""
+    """The file system of the directory that the tools write to."""
     best = ("", "", "", "")
     for line in _read("/proc/self/mounts").splitlines():
         device, mount, kind, options = line.split()[:4]

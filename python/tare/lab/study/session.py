@@ -48,7 +48,7 @@ class Progress:
         self.spent_s.setdefault(cell.key, []).append(seconds)
 
     def remaining_s(self, left: list[Planned]) -> float | None:
-        """From the runs that each cell has had, or all of them; None before the first."""
+        """The remaining time, judged by the runs that each cell has had, or by all; None before the first."""
         known = [seconds for runs in self.spent_s.values() for seconds in runs]
         if not known:
             return None

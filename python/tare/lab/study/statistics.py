@@ -136,7 +136,7 @@ def repetitions_for_width(values: Sequence[float], half_width: float, confidence
 
 
 def _normal_half_widths(counts: np.ndarray[Any, Any], confidence: float) -> np.ndarray[Any, Any]:
-    """Of `median_interval`, as normal values of deviation 1 have it on average (places after Blom, 1958)."""
+    """The mean half-widths of `median_interval` for normal values of deviation 1 (Blom, 1958)."""
     import numpy as np
     from scipy import stats
 
@@ -247,7 +247,7 @@ def _term(name: str, names: Mapping[str, str]) -> str:
 
 
 def slope(across: Sequence[float], up: Sequence[float]) -> float:
-    """Of the straight line with the least squares; `across` must vary."""
+    """The slope of the straight line with the least squares; `across` must vary."""
     import numpy as np
 
     places = np.asarray(across, float) - np.mean(across)

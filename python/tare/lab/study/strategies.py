@@ -83,7 +83,7 @@ def expected(rank: Rank) -> Expected | None:
 
 
 def counted(analysis: Analysis) -> list[Counted]:
-    """Of each cell whose runs sampled messages, in the order of the study."""
+    """What each cell counted whose runs sampled messages, in the order of the study."""
     by_cell: dict[str, dict[int, list[Rank]]] = {}
     for cell, run, *rank in analysis.store.sampled(analysis.set_name):
         by_cell.setdefault(cell, {}).setdefault(run, []).append(Rank(*rank))

@@ -223,7 +223,7 @@ def find_program(name: str, home: str = "") -> Path | None:
 
 
 def find_library(name: str, home: str = "") -> Path | None:
-    """In the tool's own directory, LD_LIBRARY_PATH, or where the loader looks."""
+    """The library in the tool's own directory, in LD_LIBRARY_PATH, or where the loader looks."""
     places = [Path(os.environ[home]) / folder for folder in ("lib", "lib64")] if os.environ.get(home) else []
     places += [Path(place) for place in os.environ.get("LD_LIBRARY_PATH", "").split(":") if place]
     for place in places:

@@ -35,7 +35,7 @@ Where = Annotated[
 
 
 def results_of(file: Path, output: Path | None) -> Path:
-    """Of a description, or the directory itself where that was given."""
+    """The results of a description, or the directory itself if that was given."""
     if output is not None:
         return output
     return file if file.is_dir() else file.with_name(f"{file.stem}-results")
@@ -156,7 +156,7 @@ def report(
 
 
 def _write(found: Report, directory: Path, to: Path | None) -> Path:
-    """By default report.html beside the results; where it is."""
+    """Writes the report, by default to report.html beside the results; returns the path."""
     from tare.commands import write_text
     from tare.lab.study import page
 

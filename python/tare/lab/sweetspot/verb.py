@@ -148,7 +148,7 @@ def _topologies(counts: list[int], fan_outs: list[int], transport: str, filters:
 def _surveyed(
     topologies: list[Topology], sizes: list[int], *, fresh: bool, probes: int, apart_s: float
 ) -> Survey:
-    """Without probes, what `--brief` leaves out is not there."""
+    """The survey; without probes, what `--brief` leaves out is not there."""
     from tare.lab.sweetspot import survey
 
     found, ages = {}, {}

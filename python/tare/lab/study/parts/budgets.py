@@ -78,7 +78,7 @@ def _promises(analysis: Analysis) -> Iterator[_Promise]:
 
 
 def _share(level: str | None) -> float | None:
-    """Of a level like 1% or 0.01,500M; None: there is no budget."""
+    """The share in a level like 1% or 0.01,500M; None: there is no budget."""
     if level is None:
         return None
     try:

@@ -37,7 +37,7 @@ class CellFigures:
 
 
 def side_by_side(analysis: Analysis, directory: Path) -> list[CellFigures]:
-    """In the order of the description; `directory`: that of the results."""
+    """The figures of the cells in the order of the description; `directory`: that of the results."""
     pairs = {pair.cell.key: pair for pair in analysis.pairs()}
     kept = _kept_runs(analysis, analysis.description.place_of_outputs(directory))
     made = []

@@ -88,7 +88,7 @@ def _over(
     place: Callable[[Split], float],
     fixed_but: tuple[str, ...],
 ) -> Iterator[Growth]:
-    """Of splits that differ in the factors `fixed_but` alone."""
+    """The growth over splits that differ in the factors `fixed_but` alone."""
     groups: dict[str, list[Split]] = {}
     for split in splits:
         groups.setdefault(_label(analysis, split, fixed_but), []).append(split)
@@ -129,7 +129,7 @@ def _part(split: Split, part: str) -> pd.Series[float]:
 
 
 def _slopes(places: Sequence[float], parts: Sequence[pd.Series[float]]) -> list[float]:
-    """Of each block that has all parts."""
+    """The slope of each block that has all parts."""
     import pandas as pd
 
     together = pd.concat(list(parts), axis=1, join="inner").dropna()

@@ -1,4 +1,4 @@
-"""Where the time goes: net, hook and wrap; instrumentation and writing; events, flushes and bytes."""
+"""The parts of the time: net, hook and wrap; instrumentation and writing; events, flushes and bytes."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def sampled(analysis: Analysis) -> Section | None:
 
 
 def bandwidth(analysis: Analysis) -> Section | None:
-    """Of times that are those of single messages."""
+    """The bandwidth, from times that are those of single messages."""
     rows = {message: list(_bandwidths(analysis, message)) for message in _messages(analysis)}
     if not any(rows.values()):
         return None

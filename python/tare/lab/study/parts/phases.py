@@ -69,7 +69,7 @@ def _is_traced(analysis: Analysis, cell: Cell) -> bool:
 
 
 def _over_ranks(by_rank: dict[int, Numbers]) -> list[object]:
-    """Of events, flushes and bytes: the mean, the least and the most, and the ranks that have these."""
+    """The mean, the least and the most of events, flushes and bytes, and the ranks that have these."""
     result: list[object] = []
     for at in range(3):
         values = {rank: numbers[at] for rank, numbers in by_rank.items()}

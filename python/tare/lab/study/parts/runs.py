@@ -1,4 +1,4 @@
-"""About the runs themselves: how they were made, sets that were recorded apart, and outliers."""
+"""The runs themselves: how they were made, sets that were recorded apart, and outliers."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def systems(analysis: Analysis) -> Section | None:
 
 
 def _at_each_level(analysis: Analysis, design: Design) -> Iterator[Table]:
-    """Of designs with three factors, one fewer for each level of each factor but the system."""
+    """Tables of designs with three factors, one fewer for each level of each factor but the system."""
     for fixed in design.factors:
         if fixed == SYSTEM or len(design.factors) < 3:
             continue

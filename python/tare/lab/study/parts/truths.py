@@ -98,7 +98,7 @@ def judged(measured: Interval, truth: Truth, confidence: float) -> str:
 
 
 def _shares(analysis: Analysis, truth: Truth) -> Iterator[list[object]]:
-    """Of each tool that has the factor among its own."""
+    """The shares of each tool that has the factor among its own."""
     runs = analysis.results.runs
     for name, level in truth.where.items():
         runs = runs[runs[f"factor {name}"] == level]

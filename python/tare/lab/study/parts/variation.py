@@ -60,7 +60,7 @@ def variation(analysis: Analysis) -> Section | None:
 
 
 def designs(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[Design]:
-    """Of a workload with all tools, and of each tool that has factors of its own."""
+    """The designs of a workload with all tools, and of each tool that has factors of its own."""
     for workload, of_workload in runs.groupby("factor workload", sort=False):
         common = tuple(name for name in names if of_workload[name].notna().all())
         if common:
@@ -141,7 +141,7 @@ def in_full(analysis: Analysis, found: Iterable[Share]) -> Table:
 
 
 def correlations(analysis: Analysis) -> Section | None:
-    """Over cells that differ in ranks or size: does the time follow the events?"""
+    """Whether the time follows the events, over cells that differ in ranks or size."""
     rows: list[list[object]] = []
     by_most_events: dict[str, dict[str, dict[str, float]]] = {}  # by time, other levels, program and tool
     every = analysis.results.runs

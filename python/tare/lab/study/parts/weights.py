@@ -96,7 +96,7 @@ def _account_row(analysis: Analysis, known: _Known) -> list[object]:
 
 
 def _account(pair: Pair) -> float:
-    """As a share of the bare net time."""
+    """The account as a share of the bare net time."""
     return float(pair.ours["account"].median()) / float(pair.bare["net"].median())
 
 
