@@ -104,5 +104,37 @@ TEST_F(CompensationTest, AnEagerSendDoesNotWait) {
   EXPECT_EQ(calls(0), (Spans{{0, 10}, {110, 120}}));
 }
 
+// A receive that is posted at the time of the send was there before it, as far as is known.
+TEST_F(CompensationTest, ASendDoesNotWaitForAReceiveThatIsPostedAtTheSameTime) {
+  ranks[0].flushes(500);
+  ranks[0].call("MPI_Ssend", 10, 1, 3);
+  ranks[1].compute(500);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{0, 10}}));
+}
+
+TEST_F(CompensationTest, ASendWaitsForAReceiveThatIsPostedLater) {
+  ranks[0].flushes(500);
+  ranks[0].call("MPI_Ssend", 10, 1, 3);
+  ranks[1].compute(501);
+  ranks[1].call("MPI_Recv", 9, 0, 3);
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{0, 510}}));
+}
+
+// A receive that ends when the send begins waited for it. If it ends before that, the clocks disagree, and it stays.
+TEST_F(CompensationTest, AReceiveThatEndsBeforeTheSendBeginsStays) {
+  for (const std::int64_t earlier : {0, 1}) {
+    ranks = std::vector<Script>(2);
+    ranks[0].compute(100);
+    ranks[0].flushes(500);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].call("MPI_Recv", static_cast<std::uint64_t>(600 - earlier), 0, 3);
+    compensate_run();
+    EXPECT_EQ(calls(1), (Spans{{0, earlier == 0 ? 100 : 599}}));
+  }
+}
+
 }  // namespace
 }  // namespace tare::reader

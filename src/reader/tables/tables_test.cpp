@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -106,6 +107,28 @@ TEST_F(Tables, OfSumsTellRanksApart) {
             (Rows{{"1", "", "1", "0"}, {"1", "0", "3", "8"}}));
   EXPECT_EQ(cells(run, "phases", {"rank", "phase", "entries", "time_ns"}),
             (Rows{{"1", "'solve'", "2", "2000"}, {"1", "", "0", "3000"}}));
+}
+
+// 100 calls of 10 us each on average, with a standard deviation of 5 us, of which 40 were timed.
+TEST_F(Tables, OfTheProfileHaveTheErrorOfSampledTimes) {
+  const format::ProcessRecord process = process_record(0, ProcessState::exited);
+  const auto row_of = [](const char* function, std::uint64_t estimated) {
+    format::ProfileRow row = profile_row(function, 1, 100, 1'000'000, 0);
+    row.ticks_squared = 100 * (10'000.0 * 10'000 + 5000.0 * 5000);
+    row.estimated = estimated;
+    return row;
+  };
+  reader::Run run = open(functions_chunk() + process_chunk(process) +
+                         profile_chunk(process, 0, {row_of("MPI_Isend", 60), row_of("MPI_Irecv", 98),
+                                                    row_of("MPI_Issend", 99), row_of("MPI_Send", 0),
+                                                    row_of("MPI_Test", 60)}));
+  Rows rows = cells(run, "profile", {"function", "time_ns", "time_error_ns"});
+  std::sort(rows.begin(), rows.end());
+  EXPECT_EQ(rows, (Rows{{"'MPI_Irecv'", "1000000", "686000"},  // 1.96 * 100 * 5000 * sqrt(0.98 / 2)
+                        {"'MPI_Isend'", "1000000", "120025"},  // 1.96 * 100 * 5000 * sqrt(0.6 / 40)
+                        {"'MPI_Issend'", "1000000", ""},       // one call says nothing about the spread
+                        {"'MPI_Send'", "1000000", ""},
+                        {"'MPI_Test'", "1000000", ""}}));  // what is timed of polls is no random sample
 }
 
 }  // namespace
