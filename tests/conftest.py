@@ -25,6 +25,31 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.pop("COLUMNS", None)
 
 
+REPEATED = (
+    ROOT / "build" / "repeated.txt"
+)  # tests that were run again because they failed; `make test` shows it
+
+
+def _note_repeated(test: str, reason: str = "") -> None:
+    REPEATED.parent.mkdir(exist_ok=True)
+    with REPEATED.open("a") as file:
+        file.write(f"{test} {reason}".rstrip() + "\n")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """The workers of pytest-xdist leave it to their session."""
+    repeats = "rerun"  # pytest-rerunfailures is about to
+    if report.outcome == repeats and "PYTEST_XDIST_WORKER" not in os.environ:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        _note_repeated(report.nodeid, crash.message.partition("\n")[0] if crash else "")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("lf"):
+        for item in session.items:
+            _note_repeated(item.nodeid, "(--last-failed)")
+
+
 @pytest.fixture(autouse=True)
 def _no_segments_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Runs that a test killed, and nobody recovered, leave their segments in the machine's shared memory."""

@@ -6,7 +6,7 @@ import platform
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +55,15 @@ SPAWNING = {"I_MPI_SPAWN": "on", "I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"}
 PLAIN_RUNS = 6
 # And what it still lets the others do and say is a matter of luck, also without tare: a difference counts if
 # it is there every time.
-pytestmark = pytest.mark.flaky(reruns=2)
+by_luck = pytest.mark.flaky(reruns=2)
+
+
+def modes(chosen: Iterable[str]) -> pytest.MarkDecorator:
+    """The parameter `mode`."""
+    of_launcher = {"exit_late", *WAITING_RANKS_STATE}
+    return pytest.mark.parametrize(
+        "mode", [pytest.param(mode, marks=by_luck if mode in of_launcher else ()) for mode in chosen]
+    )
 
 
 @pytest.fixture(scope="session")
@@ -64,14 +72,14 @@ def behaviour(mpi: MpiEnvironment, tmp_path_factory: pytest.TempPathFactory) -> 
     return compile_c(mpi, [PROGRAMS / "behaviour.c"], directory / "behaviour")
 
 
-@pytest.mark.parametrize("mode", EVERYWHERE)
+@modes(EVERYWHERE)
 def test_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     check_under_a_launcher(mode, mpi, behaviour, tare, tmp_path)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in WORKS if mode not in EVERYWHERE])
+@modes(mode for mode in WORKS if mode not in EVERYWHERE)
 @both_families
 def test_more_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
@@ -102,14 +110,14 @@ def check_under_a_launcher(
     assert_tidy(measured)
 
 
-@pytest.mark.parametrize("mode", ALONE_EVERYWHERE)
+@modes(ALONE_EVERYWHERE)
 def test_without_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     check_without_a_launcher(mode, mpi, behaviour, tare, tmp_path)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in ALONE if mode not in ALONE_EVERYWHERE])
+@modes(mode for mode in ALONE if mode not in ALONE_EVERYWHERE)
 @both_families
 def test_more_without_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
@@ -139,6 +147,7 @@ def test_relative_directory(mpi: MpiEnvironment, behaviour: Path, tare: Path, tm
     assert_tidy(measured)
 
 
+@by_luck
 def test_spawn(mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path) -> None:
     env = replace(mpi, env={**mpi.env, **SPAWNING})
     plain = run(env, RANKS, [behaviour, "spawn"])

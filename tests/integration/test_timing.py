@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,11 @@ LATE_NS = 60_000_000
 # Two clock readings side by side are this far apart when another process runs between them.
 APART_NS = 20_000_000
 
-# On a machine that is busier than that, a difference counts if it is there every time.
-pytestmark = [pytest.mark.alone, pytest.mark.flaky(reruns=2)]
+
+def compares_times(test: Callable[..., None]) -> Callable[..., None]:
+    """On a machine that is busier than that, a difference counts if it is there every time."""
+    marked: Callable[..., None] = pytest.mark.alone(pytest.mark.flaky(reruns=2)(test))
+    return marked
 
 
 def library(tare: Path) -> tuple[Path, Path]:
@@ -55,6 +58,7 @@ def records(out: Path) -> list[dict[str, Any]]:
     return sorted((json.loads(line) for line in lines), key=lambda record: int(record["rank"]))
 
 
+@compares_times
 @pytest.mark.parametrize("mode", ["init", "thread"])
 def test_times_of_every_rank(mpi: MpiEnvironment, tare: Path, tmp_path: Path, mode: str) -> None:
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
@@ -97,6 +101,7 @@ def test_python(mpi_python: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert all(record["net_ns"] >= SLEEP_NS for record in found)
 
 
+@compares_times
 def test_sessions(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
     if "MPI_Session_init" not in subprocess.run(["nm", program], capture_output=True, text=True).stdout:
@@ -108,6 +113,7 @@ def test_sessions(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert record["init_ns"] > record["init_leave_ns"] - record["init_enter_ns"], "both are counted"
 
 
+@compares_times
 @pytest.mark.parametrize("where", ["linked", "preloaded"])
 def test_another_tool_is_within_the_hooks(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path, where: str
@@ -123,6 +129,7 @@ def test_another_tool_is_within_the_hooks(
     assert record["net_ns"] < SLEEP_NS + LATE_NS
 
 
+@compares_times
 def test_above_tare_both_see_everything(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
     measured = measure(tare, recorded(mpi, tmp_path), 2, [*library(tare), program], tmp_path / "run")
@@ -137,6 +144,7 @@ def test_above_tare_both_see_everything(mpi: MpiEnvironment, tare: Path, tmp_pat
         assert record["init_ns"] > 0
 
 
+@compares_times
 @pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 def test_above_eztrace(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     if shutil.which("eztrace") is None:
@@ -175,6 +183,7 @@ def test_programs_without_mpi_leave_no_record(tare: Path, tmp_path: Path) -> Non
     assert records(tmp_path) == []
 
 
+@compares_times
 def test_it_costs_little(tare: Path, tmp_path: Path) -> None:
     """The MPI takes no time: below a microsecond beside its one system call; the fastest run."""
 
