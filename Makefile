@@ -3,9 +3,10 @@
 # make check  the quick tests: format, types, unit tests, one measured run
 # make test   everything there is to test
 # make bench  what measuring costs
+# make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench sanitize format lint clean
+.PHONY: all demo check test bench sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -34,8 +35,10 @@ check:
 	@tools/smoke.sh
 
 # Integration tests wait for processes a lot: three at a time keep two processors busy. What fails then is told, and run
-# again by itself: launchers kill ranks sooner or later, as the others on the machine let them.
+# again by itself: launchers kill ranks sooner or later, as the others on the machine let them. The last lines name what
+# was run again (tests/conftest.py).
 test:
+	@rm -f build/repeated.txt
 	@tools/apt.sh build test lint
 	@tools/venv.sh build study test lint
 	@tools/mpi.sh
@@ -48,6 +51,7 @@ test:
 	 { [ $$? -eq 1 ] && $(PYTHON) -m pytest --last-failed --last-failed-no-failures none tests/integration tests/study; }
 	@$(PYTHON) -m pytest -m alone tests/integration tests/study
 	@fuzz/run.sh 20 1
+	@[ ! -s build/repeated.txt ] || { echo "These tests passed only when they were repeated:"; cat build/repeated.txt; }
 
 bench:
 	@tools/apt.sh build demo bench
@@ -61,6 +65,20 @@ sanitize:
 	@tools/venv.sh build
 	@tools/sanitize.sh asan tsan
 	@tools/threads_tsan.sh
+
+# Which lines of C++ and Python are reached. TESTS: arguments of pytest, for more than its unit tests.
+coverage:
+	@tools/apt.sh build test
+	@tools/venv.sh build study test coverage
+	@tools/build.sh TARE_TESTS
+	@tools/coverage.sh $(TESTS)
+
+# How many small changes of the code unit tests notice. MUTANTS: arguments of tests/support/mutants.py.
+mutants:
+	@tools/apt.sh build test
+	@tools/venv.sh build study test coverage
+	@tools/build.sh TARE_TESTS
+	@$(PYTHON) tests/support/mutants.py $(MUTANTS)
 
 # Programs with expectations at the ends of their lines stay as they are.
 CXX_FILES = git ls-files -co --exclude-standard '*.cpp' '*.h' '*.hpp' '*.c' ':!tests/programs'
