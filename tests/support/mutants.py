@@ -14,10 +14,8 @@ import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Set
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -26,7 +24,7 @@ from coverage.data import CoverageData  # mypy finds bench/coverage.py first
 
 ROOT = Path(__file__).parents[2]
 COPY = ROOT / "build" / "mutants"
-BUILD = COPY / "build" / "mutants"
+BUILD = COPY / "build" / "release"
 # By folder: the target of the unit tests, and which of them are run.
 CXX = {
     "src/format": ("format_test", "*"),
@@ -35,67 +33,41 @@ CXX = {
     "src/recorder/budget": ("recorder_test", "Governor*:CostFactor*:CommonShares*:Spell*"),
 }
 FOLDERS = [*CXX, "python/tare/analysis"]
-TEST_SECONDS = 60
+CPU_SECONDS, SECONDS = "30", 600  # of one run of the tests
 
 # What stands between blanks is exchanged, in both directions; the others are replaced.
 PAIRS = ["== !=", "< <=", "> >=", "< >", "+ -", "* /", "&& ||", "& |", "+= -="]
 CHANGES = [(f" {a} ", f" {b} ") for pair in PAIRS for a, b in (pair.split(), reversed(pair.split()))] + [
     ("++", "--"), ("true", "false"), ("false", "true"), ("std::min", "std::max"), ("std::max", "std::min"),
-    ("continue;", "break;"), ("if (", "if (false && "), ("if (", "if (true || "), ("if (!", "if ("),
 ]  # fmt: skip
-NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
-STATEMENT = re.compile(r"( +)(?!return|using)[\w.>:\[\]-]+(\(.*\)| [-+|&]?= .*);$")
-NO_CODE = re.compile(r"\s*(//|#|static_assert|template|using|\[\[)")
-
-
-class Change(NamedTuple):
-    file: Path
-    line: int
-    column: int
-    text: Callable[[], str]  # of the whole file
-    reached: Set[int] = (
-        frozenset()
-    )  # of Python: lines, one of which a test reaches that may notice the change
-
-
-def cxx_changes(file: Path) -> Iterator[Change]:
-    lines = file.read_text().splitlines(keepends=True)
-
-    def changed(i: int, begin: int, end: int, new: str) -> str:
-        return "".join([*lines[:i], lines[i][:begin], new, lines[i][end:], *lines[i + 1 :]])
-
-    for i, line in enumerate(lines):
-        if NO_CODE.match(line):
-            continue
-        code = line.partition(" //")[0].rstrip("\n")
-        code = re.sub(r'"(\\.|[^"\\])*"', lambda text: "\0" * len(text[0]), code)
-        spans = [(*at.span(), new) for old, new in CHANGES for at in re.finditer(re.escape(old), code)]
-        spans += [(*at.span(), str(int(at[0]) + 1)) for at in NUMBER.finditer(code)]
-        spans += [(*at.span(), at[1] + ";") for at in STATEMENT.finditer(code)]
-        for span in spans:
-            yield Change(file, i + 1, span[0], partial(changed, i, *span))
-
-
-def python_changes(file: Path) -> Iterator[Change]:
-    text = file.read_text()
-    nodes = list(ast_nodes(get_ast(text)))
-    for name in operator_names():
-        if "BitOr" in name or get_operator(name).arguments():  # hints of types have `|`
-            continue
-        operator = get_operator(name)()
-        places = [(node, begin) for node in nodes for begin, _ in operator.mutation_positions(node)]
-        for number, (node, (line, column)) in enumerate(places):
-            while node.parent and not node.type.endswith(("stmt", "def")):
-                node = node.parent
-            change = partial(mutate_code, text, operator, number)
-            yield Change(file, line, column, change, {line, node.start_pos[0]})
+NUMBER = re.compile(r"(?<![\w.'])\d+(?:\.\d+)?(?![\w.'])")
+# Expressions that a line of C++ holds whole: of a condition its begin, else the last group.
+CONDITION = re.compile(r"\b(?:if|while) \(")
+BOUND = re.compile(r"\bfor \([^;]*; ([^;]*);")
+VALUE = re.compile(r"(?:\breturn|[\w>&*] [*&]?\w+ =) ([^{;][^;]*);")
+STATEMENT = re.compile(r"^ +((?!return|using|delete|throw)[\w.>:\[\]-]+(?:\(.*\)| [-+|&]?= .*));$")
+NO_CODE = re.compile(r"\s*(//|#|static_assert|template|using|friend|\[\[)|.* = (default|delete);")
+# All changes of C++ are compiled at once. The environment says which of them is made.
+SWITCH = """#pragma once
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#include <cstdlib>
+#include <type_traits>
+inline int chosen_change() noexcept {
+  static const int number = std::atoi(std::getenv("TARE_CHANGE") ? std::getenv("TARE_CHANGE") : "0");
+  return number;
+}
+constexpr bool is_changed(int number) noexcept {
+  return !std::is_constant_evaluated() && chosen_change() == number;
+}
+"""
 
 
 def run(command: list[str], seconds: float | None = None, **environment: str) -> int:
-    """The exit code; -1 if the command takes longer."""
-    with subprocess.Popen(
+    """The exit code; -1 if the command takes longer. The output is in build.log."""
+    with (COPY / "build.log").open("w") as log, subprocess.Popen(
         command, cwd=COPY, env=os.environ | environment, start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
     ) as process:  # fmt: skip
         try:
             return process.wait(seconds)
@@ -104,48 +76,125 @@ def run(command: list[str], seconds: float | None = None, **environment: str) ->
             return -1
 
 
-class CxxTests:
-    def __init__(self, folder: str) -> None:
-        target, cases = CXX[folder]
-        self.build = ["cmake", "--build", str(BUILD), "-j1", "--target", target]
-        program = BUILD / "src" / folder.split("/")[1] / target
-        self.test = [str(program), "--gtest_fail_fast", f"--gtest_filter={cases}"]
-        if run(["cmake", "--preset", "mutants"]) or run(self.build) or run(self.test):
-            raise SystemExit(f"tests/support/mutants.py: {target} does not pass as it is")
+def expressions(code: str) -> Iterator[tuple[int, int, str]]:
+    """Begin and end of each in a line, and its type, if that is known."""
+    for found in CONDITION.finditer(code):
+        depth, end = 1, found.end()
+        while depth and end < len(code):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            end += 1
+        if not depth and not re.search(r"[;\0{]| = ", code[found.end() : end]):
+            yield found.end(), end - 1, "bool"
+    for pattern, kind in (BOUND, "bool"), (VALUE, ""), (STATEMENT, "void"):
+        for found in pattern.finditer(code):
+            if all(found[1].count(a) == found[1].count(b) for a, b in ("()", "[]", "{}")):
+                yield *found.span(1), kind
 
-    def notice(self, _: Change) -> bool | None:
-        """None: it does not compile."""
-        return None if run(self.build) else run(self.test, TEST_SECONDS) != 0
+
+def cxx_change(line: str, number: int, chance: random.Random) -> tuple[str, str] | None:
+    """A changed line, and the line with a switch for the change."""
+    if NO_CODE.match(line):
+        return None
+    code = re.sub(r'"(\\.|[^"\\])*"', lambda text: "\0" * len(text[0]), line.partition(" //")[0])
+    found = []
+    for begin, end, kind in expressions(code):
+        text = line[begin:end]
+        spans = [(at.span(), new) for old, new in CHANGES for at in re.finditer(re.escape(old), code)]
+        spans += [(at.span(), f"({at[0]} + 1)") for at in NUMBER.finditer(code)]
+        changed = [line[begin:a] + new + line[b:end] for (a, b), new in spans if begin <= a and b <= end]
+        changed += {"bool": ["false", "true"], "void": ["0"]}.get(kind, [])
+        # A constant has to be a variable for that.
+        head = re.sub(r"\bconstexpr (?=[^(]* = $)", "const ", line[:begin])
+        for new in changed:
+            switch = f"is_changed({number}) ? {kind}({new}) : {kind}({text})"
+            found.append((line[:begin] + new + line[end:], head + switch + line[end:]))
+    return chance.choice(found) if found else None
 
 
-class PythonTests:
-    def __init__(self, folder: str) -> None:
-        """Runs all tests once, so that it is known which of them reach a line."""
-        if self.run(["tests/unit", "--cov", folder, "--cov-context", "test", "--cov-report", ""]):
-            raise SystemExit("tests/support/mutants.py: tests/unit does not pass as it is")
-        self.reached = CoverageData(str(COPY / ".coverage"))
-        self.reached.read()
+def measure_cxx(folder: str, number: int, chance: random.Random) -> tuple[int, int]:
+    target, cases = CXX[folder]
+    files = [file for file in sorted((COPY / folder).rglob("*.[ch]*")) if not file.stem.endswith("_test")]
+    lines = {file: file.read_text().splitlines() for file in files}
+    places = [(file, i) for file in files for i in range(len(lines[file]))]
+    changes: dict[tuple[Path, int], tuple[int, str, str]] = {}
+    for file, i in chance.sample(places, len(places)):
+        if len(changes) < number and (change := cxx_change(lines[file][i], len(changes) + 1, chance)):
+            changes[file, i] = (len(changes) + 1, *change)
+    (COPY / "src/is_changed.h").write_text(SWITCH)
+    run(["cmake", "--preset", "developer", "-DTARE_BINDINGS=OFF", "-DTARE_WORKLOADS=OFF"])
+    while True:
+        for file in files:
+            switched = [changes.get((file, i), (0, "", line))[2] for i, line in enumerate(lines[file])]
+            text = "\n".join(['#include "is_changed.h"', "#line 1", *switched, ""])
+            if text != file.read_text():
+                file.write_text(text)
+        if run(["cmake", "--build", str(BUILD), "-j1", "--target", target, "--", "-k0"]) == 0:
+            break
+        # Changes that do not compile are no changes.
+        log = (COPY / "build.log").read_text()
+        named = re.findall(r"(?m)^(\S+?):(\d+):\d+: (?:error|note)", log)
+        wrong = changes.keys() & {((BUILD / name).resolve(), int(line) - 1) for name, line in named}
+        if not wrong:
+            raise SystemExit(f"mutants.py: {target} does not compile:\n{log[-2000:]}")
+        for place in wrong:
+            del changes[place]
+    program = str(BUILD / "src" / folder.split("/")[1] / target)
+    test = ["prlimit", f"--cpu={CPU_SECONDS}", program, "--gtest_fail_fast", f"--gtest_filter={cases}"]
+    if run(test, SECONDS):
+        raise SystemExit(f"mutants.py: {target} fails as it is")
+    noticed = 0
+    for (file, i), (which, changed, _) in sorted(changes.items()):
+        if run(test, SECONDS, TARE_CHANGE=str(which)):
+            noticed += 1
+        else:
+            show(file, i + 1, lines[file][i], changed)
+    return noticed, len(changes)
 
-    @staticmethod
-    def run(tests: list[str], seconds: float | None = None) -> int:
-        pytest = [
-            str(ROOT / ".venv/bin/python"),
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            *tests,
-        ]
-        return run(pytest, seconds, PYTHONPATH=str(COPY / "python"), PYTHONDONTWRITEBYTECODE="1")
 
-    def notice(self, change: Change) -> bool:
-        by_line = self.reached.contexts_by_lineno(str(change.file))
-        contexts = {name.partition("|")[0] for line in change.reached for name in by_line.get(line, [])}
+def measure_python(folder: str, number: int, chance: random.Random) -> tuple[int, int]:
+    def run_tests(tests: list[str]) -> int:
+        pytest = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-x", *tests]
+        return run(pytest, SECONDS, PYTHONPATH=str(COPY / "python"), PYTHONDONTWRITEBYTECODE="1")
+
+    # All of them once, so that it is known which of them reach a line.
+    if run_tests(["tests/unit", "--cov", folder, "--cov-context", "test", "--cov-report", ""]):
+        raise SystemExit("mutants.py: tests/unit fails as it is")
+    reached = CoverageData(str(COPY / ".coverage"))
+    reached.read()
+    changes: dict[tuple[Path, int, int], list[tuple[str, int, int]]] = {}
+    for file in sorted((COPY / folder).rglob("*.py")):
+        nodes = list(ast_nodes(get_ast(file.read_text())))
+        for name in operator_names():
+            if "BitOr" in name or get_operator(name).arguments():  # hints of types have `|`
+                continue
+            positions = get_operator(name)().mutation_positions
+            places = [(node, begin) for node in nodes for begin, _ in positions(node)]
+            for occurrence, (node, begin) in enumerate(places):
+                while node.parent and not node.type.endswith(("stmt", "def")):
+                    node = node.parent
+                changes.setdefault((file, *begin), []).append((name, occurrence, node.start_pos[0]))
+    noticed = 0
+    chosen = chance.sample(sorted(changes), min(number, len(changes)))
+    for file, line, column in sorted(chosen):
+        name, occurrence, begin = chance.choice(changes[file, line, column])
+        by_line = reached.contexts_by_lineno(str(file))
+        contexts = {text.partition("|")[0] for at in (begin, line) for text in by_line.get(at, [])}
         # Without a name: an import.
-        tests = ["tests/unit"] if "" in contexts else sorted({name.partition("[")[0] for name in contexts})
-        return bool(tests) and self.run(tests, 5 * TEST_SECONDS) != 0
+        tests = ["tests/unit"] if "" in contexts else sorted({text.partition("[")[0] for text in contexts})
+        before = file.read_text()
+        after = mutate_code(before, get_operator(name)(), occurrence)
+        file.write_text(after)
+        if tests and run_tests(tests):
+            noticed += 1
+        else:
+            show(file, line, *(text.splitlines()[line - 1] for text in (before, after)))
+        file.write_text(before)
+    return noticed, len(chosen)
+
+
+def show(file: Path, line: int, before: str, after: str) -> None:
+    where = f"{file.relative_to(COPY)}:{line}"
+    print(f"{where}: {before.strip()}\n{'passes as: ':>{len(where) + 2}}{after.strip()}", flush=True)
 
 
 def copy_tree() -> None:
@@ -169,45 +218,22 @@ def copy_tree() -> None:
         (COPY / ".venv").symlink_to(ROOT / ".venv")
 
 
-def measure(folder: str, number: int, seed: int) -> str:
-    """Tries `number` changes of the folder. The result is a line of text."""
-    tests = CxxTests(folder) if folder in CXX else PythonTests(folder)
-    changes_of, pattern = (cxx_changes, "*.[ch]*") if folder in CXX else (python_changes, "*.py")
-    places: dict[tuple[Path, int, int], list[Change]] = {}
-    for file in sorted((COPY / folder).rglob(pattern)):
-        if not file.stem.endswith("_test"):
-            for change in changes_of(file):
-                places.setdefault((change.file, change.line, change.column), []).append(change)
-    chance = random.Random(seed)
-    chosen = [chance.choice(places[at]) for at in chance.sample(sorted(places), min(number, len(places)))]
-    tried = noticed = 0
-    for change in sorted(chosen):
-        before, after = change.file.read_text(), change.text()
-        change.file.write_text(after)
-        try:
-            result = tests.notice(change)
-        finally:
-            change.file.write_text(before)
-        tried += result is not None
-        noticed += result is True
-        if result is False:
-            line, new = (text.splitlines()[change.line - 1].strip() for text in (before, after))
-            print(f"{change.file.relative_to(COPY)}:{change.line}: {line}\n    passes as: {new}", flush=True)
-    return f"{folder}: {noticed} of {tried} changes are noticed ({noticed / max(tried, 1):.0%})"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--number", type=int, default=60, help="changes of each folder (default: 60)")
+    parser.add_argument("--number", type=int, default=100, help="changes of each folder (default: 100)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help=f"default: {', '.join(FOLDERS)}")
     options = parser.parse_args()
     os.nice(15)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # a loop that no longer ends may allocate
     copy_tree()
-    results = [measure(folder, options.number, options.seed) for folder in options.folders or FOLDERS]
+    results = []
+    for folder in options.folders or FOLDERS:
+        measure = measure_cxx if folder in CXX else measure_python
+        noticed, tried = measure(folder, options.number, random.Random(options.seed))
+        results.append(f"{folder}: {noticed} of {tried} changes are noticed ({noticed / max(tried, 1):.0%})")
     print("", *results, sep="\n")
 
 

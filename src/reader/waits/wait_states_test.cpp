@@ -180,6 +180,79 @@ TEST_F(WaitStatesTest, PollsThatFollowOneAnotherAreOneWait) {
   EXPECT_EQ(lines(), Lines{"1 in 2: late sender 490 of 0 in 1, 490 before 1"});
 }
 
+TEST_F(WaitStatesTest, PollsThatAreMoreThanAMicrosecondApartAreSeveralWaits) {
+  for (const std::uint64_t between : {1000U, 1001U}) {
+    waits.clear();
+    ranks.assign(2, Script());
+    ranks[0].compute(80 + between);
+    ranks[0].at(1);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+    ranks[1].at(2);
+    ranks[1].call("MPI_Test", 50);
+    ranks[1].compute(between);
+    ranks[1].call("MPI_Test", 50);
+    ranks[1].completes(5, 0, 3);
+    find();
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].wait_ns, between == 1000 ? 1070 : 20);
+  }
+}
+
+TEST_F(WaitStatesTest, PollsOfTwoLinesAreTwoWaits) {
+  ranks[0].compute(80);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Test", 50);
+  ranks[1].at(3);
+  ranks[1].call("MPI_Test", 50);
+  ranks[1].completes(5, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 3: late sender 20 of 0 in 1, 20 before 1"});
+}
+
+// Rank 1 sends to rank 2, which posts its receive late, and receives from rank 0, which sends late.
+TEST_F(WaitStatesTest, ACallThatAlsoReceivesWaitsForAReceiverIfThatIsClearlyLonger) {
+  struct Case {
+    std::uint64_t send_ns, receive_ns;
+    const char* expected;
+  };
+  for (const Case& of : {Case{900, 980, "1 in 2: late sender 900 of 0 in 1, 900 before 1"},
+                         Case{900, 1000, "1 in 2: late receiver 1000 of 2 in 3, 1000 before 3"},
+                         Case{900, 500, "1 in 2: late sender 900 of 0 in 1, 900 before 1"}}) {
+    waits.clear();
+    ranks.assign(3, Script());
+    ranks[0].compute(of.send_ns);
+    ranks[0].at(1);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].at(2);
+    ranks[1].exchange("MPI_Sendrecv", 1100, 2, 4, 0, 3);
+    ranks[2].compute(of.receive_ns);
+    ranks[2].at(3);
+    ranks[2].call("MPI_Recv", 200, 1, 4);
+    find();
+    Lines found = lines();
+    // Rank 2 comes later than rank 1, and so does not wait.
+    EXPECT_EQ(found, Lines{of.expected});
+  }
+}
+
+TEST_F(WaitStatesTest, AProbeForAnotherMessageWaitsForThat) {
+  ranks[0].compute(300);
+  ranks[0].call("MPI_Send", 10, 1, 4);
+  ranks[0].compute(90);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Probe", 410, 0, 3);
+  ranks[1].at(3);
+  ranks[1].call("MPI_Recv", 10, 0, 4);
+  ranks[1].at(4);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 2: late sender 400 of 0 in 1, 400 before 1"});
+}
+
 TEST_F(WaitStatesTest, AProbeWaitsForTheMessageThatIsReceivedThen) {
   ranks[0].compute(500);
   ranks[0].call("MPI_Send", 10, 1, 3);

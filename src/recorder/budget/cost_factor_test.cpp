@@ -61,6 +61,58 @@ TEST(CostFactorTest, NothingIsKnownBeforehandButThePrior) {
   EXPECT_DOUBLE_EQ(factor.value(Depth::profile, costs), at_first) << "there is nothing to compare with";
 }
 
+// Spells of 10 calls in two passages, of which each took 990 or 1010 ticks: the variance is 100.
+CostFactor after_counted_spells(unsigned spells) {
+  CostFactor factor{};
+  for (unsigned i = 0; i < spells; ++i) factor.note_counted({1, 2, 2, 20, i % 2 == 0 ? 1980U : 2020U});
+  return factor;
+}
+
+TEST(CostFactorTest, OneSpellMovesThePriorByItsWeight) {
+  constexpr Costs costs{{0, 2, 2, 2}};
+  CostFactor factor = after_counted_spells(6);
+  factor.note_recorded({1, 2, 2, 20, 2040}, Depth::profile, 20, costs);
+  // 20 ticks for 10 calls of 2: a factor of 1, known to a standard deviation of sqrt(100 * (1 + 1 / 6)) / 20.
+  const double prior = 1 / (CostFactor::prior_deviation * CostFactor::prior_deviation);
+  const double known = 20 * 20 / (100 * 7 / 6.0);
+  const double of_all = (prior * CostFactor::prior + known * 1) / (prior + known);
+  const auto above = [](double precision) { return 1 / std::sqrt(precision); };
+  EXPECT_NEAR(factor.value(Depth::profile, costs), (prior * of_all + known * 1) / (prior + known) + above(prior + known),
+              1e-9);
+  EXPECT_NEAR(factor.value(Depth::trace, costs), of_all + above(prior), 1e-9) << "of other depths it is the prior";
+}
+
+TEST(CostFactorTest, OnlySpellsOfTheSameKindAreCompared) {
+  constexpr Costs costs{{0, 2, 2, 2}};
+  const auto moved_by = [&](const SpellTime& spell, unsigned counted = 6) {
+    CostFactor factor = after_counted_spells(counted);
+    factor.note_recorded(spell, Depth::profile, spell.calls, costs);
+    return factor.value(Depth::profile, costs) != at_first;
+  };
+  EXPECT_TRUE(moved_by({1, 2, 2, 20, 2040}));
+  EXPECT_FALSE(moved_by({1, 2, 2, 20, 2040}, 5)) << "too few were counted";
+  EXPECT_FALSE(moved_by({2, 1, 2, 20, 2040}));
+  EXPECT_FALSE(moved_by({1, 3, 2, 20, 2040}));
+  EXPECT_TRUE(moved_by({1, 2, 3, 30, 3060})) << "about as long";
+  EXPECT_FALSE(moved_by({1, 2, 4, 40, 4080})) << "twice as long";
+  EXPECT_FALSE(moved_by({1, 2, 2, 22, 2040})) << "another number of calls";
+}
+
+TEST(CostFactorTest, WhatLiesFarOffIsTakenForADisturbance) {
+  constexpr Costs costs{{0, 0.5, 0.5, 0.5}};
+  const auto after = [&](std::uint64_t ticks) {
+    CostFactor factor = after_counted_spells(6);
+    factor.note_recorded({1, 2, 2, 20, ticks}, Depth::profile, 20, costs);
+    return factor.value(Depth::profile, costs);
+  };
+  // Four standard deviations beyond what is expected, which is 1.25 * 5 ticks of a passage.
+  const double limit = 4 * std::sqrt(100 * 7 / 6.0);
+  EXPECT_LT(after(static_cast<std::uint64_t>(2 * (1000 + 6.25 + limit) - 4)), after(4'000'000));
+  EXPECT_EQ(after(static_cast<std::uint64_t>(2 * (1000 + 6.25 + limit) + 4)), after(4'000'000));
+  EXPECT_GT(after(static_cast<std::uint64_t>(2 * (1000 - limit) + 4)), after(1));
+  EXPECT_EQ(after(static_cast<std::uint64_t>(2 * (1000 - limit) - 4)), after(1));
+}
+
 TEST(CostFactorTest, ItComesToTheTruth) {
   for (const double truth : {0.4, 1.0, 1.5, 2.5}) {
     double sum = 0;

@@ -244,6 +244,107 @@ TEST(GovernorTest, CountingIsPaidFor) {
   EXPECT_GT(counted, 0);
 }
 
+// Nanoseconds of a call at each depth.
+std::vector<double> account_of(const Governor& governor) {
+  const Costs costs = governor.account();
+  return {costs.of, costs.of + depths};
+}
+
+TEST(GovernorTest, CallsThatWereNotWeighedCostWhatIsUsual) {
+  Governor governor{};
+  governor.begin({}, ticks_per_ms);
+  EXPECT_EQ(account_of(governor), (std::vector<double>{1, 30, 60, 85}));
+  Governor traced = governor;
+  traced.note_cost(Depth::trace, 100);
+  EXPECT_EQ(account_of(traced), (std::vector<double>{1, 30, 75, 100}));
+  Governor fast = governor;
+  fast.note_cost(Depth::trace, 40);  // a profile is at least half of it
+  EXPECT_EQ(account_of(fast), (std::vector<double>{1, 20, 20, 40}));
+  Governor profiled = governor;
+  profiled.note_cost(Depth::profile, 200);
+  EXPECT_EQ(account_of(profiled), (std::vector<double>{1, 30, 200, 225}));
+}
+
+TEST(GovernorTest, AnInterruptedCallSaysLittle) {
+  Governor first{};
+  first.begin({}, ticks_per_ms);
+  first.note_cost(Depth::profile, 1'000'000);
+  first.note_cost(Depth::profile, 100);
+  EXPECT_EQ(account_of(first)[2], (32 * 100 + 100) / 2.0);
+  Governor later{};
+  later.begin({}, ticks_per_ms);
+  for (int i = 0; i < 100; ++i) later.note_cost(Depth::profile, 100);
+  later.note_cost(Depth::profile, 1'000'000);
+  EXPECT_DOUBLE_EQ(account_of(later)[2], 100 + (8 * 100 - 100) / 32.0);
+}
+
+TEST(GovernorTest, TheBalanceIsWhatTheBudgetLeaves) {
+  const Budget budget{0.01, 0};
+  Governor governor{};
+  governor.begin({1000, 100, 100, 100, 100, 100}, ticks_per_ms);
+  governor.advance(budget, Depth::profile, {1'001'000, 110, 120, 110, 200, 150});
+  // 93 % of the budget; 10 calls of 60, 20 that were counted, half of them in wrappers; flushes and spells.
+  EXPECT_NEAR(governor.balance(), 9300 - 10 * 60 - 10 * 5 - 10 * 1 - 100 - 50, 1e-6);
+  governor.advance(budget, Depth::profile, {1'001'000'000, 110, 120, 110, 200, 150});
+  EXPECT_DOUBLE_EQ(governor.balance(), 0.01 * 300e6) << "of 300 ms at most";
+  EXPECT_TRUE(governor.has_saved(budget));
+  governor.advance(budget, Depth::profile, {1'001'000'001, 110, 120, 110, 200 + 250'000, 150});
+  EXPECT_TRUE(governor.has_saved(budget));
+  governor.advance(budget, Depth::profile, {1'001'000'002, 110, 120, 110, 200 + 350'000, 150});
+  EXPECT_FALSE(governor.has_saved(budget)) << "less than nine tenths of that";
+  governor.advance(budget, Depth::profile, {1'001'000'003, 110, 120, 110, 200 + 100'000'000, 150});
+  EXPECT_DOUBLE_EQ(governor.balance(), -0.01 * 2000e6) << "of two seconds at least";
+}
+
+// After a second with calls that were counted outside wrappers, which cost 1 ns each, and this balance.
+Governor after_a_second(const Budget& budget, std::uint64_t calls, double balance) {
+  Governor governor{};
+  governor.begin({}, ticks_per_ms);
+  const double flushed = 0.93 * budget.share * 1e9 - static_cast<double>(calls) - balance;
+  governor.advance(budget, Depth::counts, {1'000'000'000, 0, calls, 0, static_cast<std::uint64_t>(flushed), 0});
+  EXPECT_NEAR(governor.balance(), balance, 1);
+  return governor;
+}
+
+TEST(GovernorTest, ASpellIsCutByWhatItHasOverspent) {
+  const Budget budget{0.01, 0};  // of 50 ms: 500,000 ns
+  const auto limit = [&](Depth depth, double balance, std::uint64_t calls = 400'000) {
+    return after_a_second(budget, calls, balance).limit(budget, depth);
+  };
+  EXPECT_EQ(limit(Depth::profile, -490'000), Depth::profile);
+  EXPECT_EQ(limit(Depth::profile, -510'000), Depth::thinned);
+  EXPECT_EQ(limit(Depth::profile, -990'000), Depth::thinned);
+  EXPECT_EQ(limit(Depth::profile, -1'010'000), Depth::counts);
+  EXPECT_EQ(limit(Depth::trace, -1'010'000), Depth::thinned);
+  EXPECT_EQ(limit(Depth::counts, -1'010'000), Depth::counts);
+  // The rate is averaged over 20 ms. 52,000 calls with a profile then cost less than 1 %.
+  EXPECT_EQ(limit(Depth::profile, -1'010'000, 160'000), Depth::profile) << "it costs no more than the budget";
+  // More than three times the budget is a surprise.
+  EXPECT_EQ(limit(Depth::profile, -1000, 500'000), Depth::profile);
+  EXPECT_EQ(limit(Depth::profile, -1000, 520'000), Depth::thinned);
+  EXPECT_EQ(limit(Depth::profile, 1000, 520'000), Depth::profile);
+}
+
+// A million calls a second, of which the rate knows 1 / 1.02, at 1, 30, 60 and 85 ns; a drain takes another 30.
+TEST(GovernorTest, SharesAreWhatTheBudgetAffords) {
+  const double rate = 1e-3 / 1.02;
+  const auto plan = [&](double share, double balance, std::uint64_t calls = 1'000'000) {
+    return after_a_second({share, 0}, calls, balance).plan({share, 0}, 1'000'000);
+  };
+  // The balance is spent within half a second.
+  const Governor::Shares some = plan(0.05, 1e7);
+  EXPECT_NEAR(some.traced, (0.93 * 0.05 + 1e7 / 500e6 - 30 * rate) / ((85 + 30 - 30) * rate), 1e-6);
+  EXPECT_EQ(some.measured, 1);
+  const Governor::Shares all = plan(0.15, 0);
+  EXPECT_EQ(all.traced, 1);
+  const Governor::Shares few = plan(0.01, 2e6);
+  EXPECT_EQ(few.traced, 0);
+  EXPECT_NEAR(few.measured, (0.93 * 0.01 + 2e6 / 500e6 - rate) / (29 * rate), 1e-6);
+  EXPECT_EQ(plan(0.01, -1e7).measured, 0.02) << "so that the profile is not empty";
+  EXPECT_NEAR(plan(0.0003, -1e5, 200'000).measured, 0.25 * 0.0003 / (30 * 0.2 * rate), 1e-6)
+      << "for a quarter of the budget at most";
+}
+
 TEST(GovernorTest, NothingIsDecidedBeforeItBegins) {
   Governor governor{};
   const Budget budget{0.01, 0};
