@@ -4,6 +4,7 @@
 
 #include <cfenv>
 #include <string>
+#include <utility>
 
 namespace tare::format {
 namespace {
@@ -57,6 +58,19 @@ TEST(Number, TimesAUnit) {
   EXPECT_EQ(ns("1.0000000005", 1'000'000'000), 1'000'000'001U);
   EXPECT_EQ(ns("1.0000000004", 1'000'000'000), 1'000'000'000U);
   EXPECT_EQ(ns("18446744073709551", 1'000'000), UINT64_MAX) << "too large";
+}
+
+TEST(Number, DecimalOnesHaveAtMostSoManyDigits) {
+  for (const auto& [text, is_read] : {std::pair{"18446744073709551609", true}, {"18446744073709551610", false}}) {
+    std::string_view left = text;
+    Decimal read;
+    EXPECT_EQ(parse_decimal(left, read), is_read) << text;
+    std::uint64_t product = 0;
+    if (is_read) {
+      EXPECT_TRUE(read.times(1, product));
+      EXPECT_EQ(product, 18446744073709551609U);
+    }
+  }
 }
 
 TEST(Number, DoNotDependOnTheRoundingMode) {

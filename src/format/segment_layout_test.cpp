@@ -63,6 +63,12 @@ TEST(SegmentLayout, ARingLiesInItsBlock) {
   EXPECT_NE(fault_of(layout, file_bytes), nullptr);
 }
 
+TEST(LocationBlock, ThoseOfTaredHaveABitOfTheirOwn) {
+  EXPECT_FALSE(is_of_tared(0));
+  EXPECT_FALSE(is_of_tared(0x7fffffff));
+  EXPECT_TRUE(is_of_tared(tared_block | 5));
+}
+
 TEST(SegmentName, HasItsPartsOrIsNone) {
   const auto name = parse_segment_name("tare-0123456789abcdef-77-0badcafe");
   ASSERT_TRUE(name);

@@ -119,9 +119,9 @@ TEST_F(Tables, OfTheProfileHaveTheErrorOfSampledTimes) {
     return row;
   };
   reader::Run run = open(functions_chunk() + process_chunk(process) +
-                         profile_chunk(process, 0, {row_of("MPI_Isend", 60), row_of("MPI_Irecv", 98),
-                                                    row_of("MPI_Issend", 99), row_of("MPI_Send", 0),
-                                                    row_of("MPI_Test", 60)}));
+                         profile_chunk(process, 0,
+                                       {row_of("MPI_Isend", 60), row_of("MPI_Irecv", 98), row_of("MPI_Issend", 99),
+                                        row_of("MPI_Send", 0), row_of("MPI_Test", 60)}));
   Rows rows = cells(run, "profile", {"function", "time_ns", "time_error_ns"});
   std::sort(rows.begin(), rows.end());
   EXPECT_EQ(rows, (Rows{{"'MPI_Irecv'", "1000000", "686000"},  // 1.96 * 100 * 5000 * sqrt(0.98 / 2)

@@ -77,8 +77,8 @@ TEST(CostFactorTest, OneSpellMovesThePriorByItsWeight) {
   const double known = 20 * 20 / (100 * 7 / 6.0);
   const double of_all = (prior * CostFactor::prior + known * 1) / (prior + known);
   const auto above = [](double precision) { return 1 / std::sqrt(precision); };
-  EXPECT_NEAR(factor.value(Depth::profile, costs), (prior * of_all + known * 1) / (prior + known) + above(prior + known),
-              1e-9);
+  EXPECT_NEAR(factor.value(Depth::profile, costs),
+              (prior * of_all + known * 1) / (prior + known) + above(prior + known), 1e-9);
   EXPECT_NEAR(factor.value(Depth::trace, costs), of_all + above(prior), 1e-9) << "of other depths it is the prior";
 }
 
