@@ -156,12 +156,13 @@ def measure_cxx(folder: str, number: int, chance: random.Random) -> tuple[int, i
 
 
 def measure_python(folder: str, number: int, chance: random.Random) -> tuple[int, int]:
-    def run_tests(tests: list[str]) -> int:
+    def run_tests(tests: list[str], seconds: int | None = SECONDS) -> int:
         pytest = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "--maxfail=1", *tests]
-        return run(pytest, SECONDS, PYTHONPATH=str(COPY / "python"), PYTHONDONTWRITEBYTECODE="1")
+        return run(pytest, seconds, PYTHONPATH=str(COPY / "python"), PYTHONDONTWRITEBYTECODE="1")
 
     # All of them once, so that it is known which of them reach a line. Those that fail anyway are left out.
-    run_tests(["tests/unit", "--maxfail=9", "--cov", folder, "--cov-context", "test", "--cov-report", ""])
+    measured = ["--cov", folder, "--cov-context=test", "--cov-report=", f"--cov-config={os.devnull}"]
+    run_tests(["tests/unit", "--maxfail=9", *measured], None)
     cache = COPY / "build/pytest/v/cache/lastfailed"
     failed = json.loads(cache.read_text()) if cache.exists() else {}
     cache.unlink(missing_ok=True)
