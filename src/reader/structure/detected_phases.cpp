@@ -74,6 +74,7 @@ class Windows {
       for (const Stretch& stretch : of_.stretches[r])
         sums[{of_.lines[r].lines[stretch.line], stretch.is_before}] += static_cast<double>(stretch.time_ns);
     std::vector<std::pair<double, Feature>> largest;
+    largest.reserve(sums.size());
     for (const auto& [feature, time_ns] : sums) largest.emplace_back(-time_ns, feature);
     std::sort(largest.begin(), largest.end());
     largest.resize(std::min(largest.size(), max_features));
@@ -332,6 +333,7 @@ std::vector<DetectedPhase> detected_phases(const WorldStretches& of) {
   const Windows all(of);
   const std::vector<Segment> segments = segments_of(all, of.starts);
   std::vector<Shares> shares;
+  shares.reserve(segments.size());
   for (const Segment& segment : segments) shares.push_back(segment.time);
   const std::vector<std::size_t> kind_of = kinds(shares, alike);
   std::vector<DetectedPhase> phases;

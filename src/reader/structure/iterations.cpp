@@ -27,7 +27,7 @@ struct Beginning {
   CalledLine line{};
   bool is_path = false;
 
-  auto operator<=>(const Beginning&) const = default;
+  auto operator<=>(const Beginning&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The ranks on which it may begin iterations, each with the number of calls in the phase.

@@ -20,7 +20,7 @@ struct CalledLine {
   std::uint16_t function = 0;
   std::int32_t site = -1;  // index in Run::sites(), for a line that of its first site; -1: not known
 
-  auto operator<=>(const CalledLine&) const = default;
+  auto operator<=>(const CalledLine&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct RankCall {

@@ -31,6 +31,7 @@ constexpr double other_delay = 2;   // multiple of the delay at rest that counts
 Spread robust(const std::vector<double>& values) {
   const double middle = median_of(values);
   std::vector<double> distances;
+  distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - middle));
   return {middle, median_of_deviations * median_of(std::move(distances))};
 }
