@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tare.errors import CommandError
 
-PRIVATE, PRIVATE_DIRECTORY = 0o600, 0o700
-GROUP, GROUP_DIRECTORY = 0o640, 0o750
+FILE_MODE, DIRECTORY_MODE = 0o600, 0o700
+GROUP_FILE_MODE, GROUP_DIRECTORY_MODE = 0o640, 0o750
 ROOT = 0
 OPEN_TO_ALL = 0o7
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -57,7 +57,7 @@ class Directory:
         if part in ("", ".", ".."):
             raise CommandError(f"{self.path / name} does not lie below {self.path}")
         try:
-            return os.open(part, flags | _CAREFULLY, PRIVATE, dir_fd=at)
+            return os.open(part, flags | _CAREFULLY, FILE_MODE, dir_fd=at)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(at, part):
                 text = f"{self.path / name} is a symbolic link; put the file in its place"
@@ -172,7 +172,7 @@ def read_regular(path: Path, limit: int) -> bytes:
         return _content(file.read(limit + 1), limit, path)
 
 
-def create(directory: Directory, name: str, group: int | None = None, mode: int = PRIVATE) -> int:
+def create(directory: Directory, name: str, group: int | None = None, mode: int = FILE_MODE) -> int:
     """A new file, open for writing. What has its name gives way; of a link, not where it leads to."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with suppress(FileNotFoundError):
@@ -188,7 +188,7 @@ def create(directory: Directory, name: str, group: int | None = None, mode: int 
 def claim(path: Path) -> None:
     """Makes an empty file. FileExistsError if there is anything of this name."""
     with opened_directory(path.parent) as directory:
-        os.close(os.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE, dir_fd=directory.fd))
+        os.close(os.open(path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE, dir_fd=directory.fd))
 
 
 def open_to_group(path: Path, group: int) -> None:
@@ -206,10 +206,10 @@ def open_to_group(path: Path, group: int) -> None:
 
 def _open_to(fd: int, group: int, *, of_directory: bool = False) -> None:
     os.fchown(fd, -1, group)
-    os.fchmod(fd, GROUP_DIRECTORY if of_directory else GROUP)
+    os.fchmod(fd, GROUP_DIRECTORY_MODE if of_directory else GROUP_FILE_MODE)
 
 
-def replace(path: Path, content: bytes, group: int | None = None, mode: int = PRIVATE) -> None:
+def replace(path: Path, content: bytes, group: int | None = None, mode: int = FILE_MODE) -> None:
     """Writes a file completely or not at all. A link of this name gives way, and is not followed."""
     new = f"{path.name}.new"
     with opened_directory(path.parent) as directory:

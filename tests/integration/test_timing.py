@@ -25,7 +25,7 @@ APART_NS = 20_000_000
 
 
 def compares_times(test: Callable[..., None]) -> Callable[..., None]:
-    """On a machine that is busier than that, a difference counts if it is there every time."""
+    """Marks a test that compares times: on a busy machine, a difference counts if it is there every time."""
     marked: Callable[..., None] = pytest.mark.alone(pytest.mark.flaky(reruns=2)(test))
     return marked
 

@@ -249,7 +249,7 @@ class Waits:
         return self._of_started(call, request) if is_started else None
 
     def _of_started(self, call: CurrentCall, request: PendingRequest) -> Need | None:
-        """Of a collective that does not block: those who have not begun it."""
+        """The ranks that have not begun a collective that does not block."""
         function, communicator = request["function"], request["communicator"]
         members = self._members.of(communicator)
         begun = self._completed(_rank(call), function, communicator)
@@ -267,7 +267,7 @@ class Waits:
         return frozenset(member for member, count in late.items() if (count or 0) <= number) or None
 
     def _to_be_sent(self, call: CurrentCall) -> Need | None:
-        """Of a receive: its source, unless that is sending already."""
+        """The source of a receive, unless that is sending already."""
         if _exchanges(call["function"]):
             return self._source_of(
                 call, call["communicator"], call["source"], call["source_world"], call["source_tag"]
@@ -288,7 +288,7 @@ class Waits:
         return sources
 
     def _to_be_received(self, call: CurrentCall, sent: CurrentCall | PendingRequest) -> Need | None:
-        """Of a send: its destination, unless that has a receive for it."""
+        """The destination of a send, unless that has a receive for it."""
         if sent["peer"] == NO_PROCESS:
             return NOBODY
         if sent["peer_world"] is None or sent["tag"] is None:
@@ -370,7 +370,7 @@ def _exchanges(name: str) -> bool:
 
 
 def _is_unclear(request: str) -> bool:
-    """Of a function that starts a request: that it both sends and receives, or in parts."""
+    """Whether a function that starts a request both sends and receives, or does so in parts."""
     means = meaning(request)
     return means.kind == "exchange" or (means.kind in ("send", "receive") and means.waits == "unknown")
 

@@ -123,7 +123,7 @@ def _blocked_by(
 
 
 def _cycles(successor: Mapping[Rank, Rank]) -> list[tuple[Rank, ...]]:
-    """Of a graph in which nobody has more than one successor; each begins with its lowest rank."""
+    """The cycles of a graph in which nobody has more than one successor; each begins with its lowest rank."""
     cycles = []
     done: set[Rank] = set()
     for start in sorted(successor):

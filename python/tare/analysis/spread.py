@@ -21,7 +21,7 @@ class Spread(Generic[Of]):
 
 
 def spread(of: Sequence[Of], figure: Callable[[Of], float | None]) -> Spread[Of] | None:
-    """Over those that have the figure; None if nobody has."""
+    """The spread over those that have the figure; None if nobody has."""
     found = [(value, each) for each in of if (value := figure(each)) is not None]
     if not found:
         return None

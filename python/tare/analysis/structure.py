@@ -77,7 +77,7 @@ class Recorded(Protocol):
 
 
 def phases(run: Recorded) -> list[PhaseRow]:
-    """By world and time; reads the trace."""
+    """The phases by world and time; reads the trace."""
     found = run.structure
     loops: dict[tuple[int, int], list[Loop]] = {}
     for loop in found["loops"]:

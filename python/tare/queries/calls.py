@@ -1,4 +1,4 @@
-"""Where the time in calls goes, and whose it is."""
+"""The time in calls: where it goes, and whose it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the ranks come to a collective operation."""
+"""The times at which ranks come to a collective operation."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _must_be_complete(run_dir: Path) -> None:
 
 
 def _segments_left(run_dir: Path) -> list[Path]:
-    """Of a run whose meta.json is damaged, none: what is there is merged as it is."""
+    """The segments that are left; none if meta.json is damaged: what is there is merged as it is."""
     from tare import _native
 
     try:
@@ -259,12 +259,12 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
         raise CommandError(f"{archive.warnings()[0]}; take out what is left with --damaged")
     output.parent.mkdir(parents=True, exist_ok=True)
     new = _new_beside(output)
-    new.mkdir(private_files.PRIVATE_DIRECTORY)
+    new.mkdir(private_files.DIRECTORY_MODE)
     try:
         with _named(new, output), native_errors():
             for number, file in enumerate(archive.files()):
                 to = new / file["member"] / file["name"] if file["kind"] == "run" else new / file["member"]
-                to.parent.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+                to.parent.mkdir(private_files.DIRECTORY_MODE, parents=True, exist_ok=True)
                 archive.extract(number, to, not damaged, progress)
         refuse_filled(output)
         new.replace(output)

@@ -44,7 +44,7 @@ def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
 def _create_wanted(wanted: Path) -> Path:
     if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
         raise _taken(wanted)
-    wanted.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    wanted.mkdir(private_files.DIRECTORY_MODE, parents=True, exist_ok=True)
     try:  # a launcher may have started several that want it
         private_files.claim(wanted / META)
     except FileExistsError:
@@ -62,7 +62,7 @@ def _taken(wanted: Path) -> UsageError:
 
 def _protect(run_dir: Path, group: int | None) -> None:
     """Also a directory that was there before: nobody else may put files or links into it."""
-    run_dir.chmod(private_files.PRIVATE_DIRECTORY if group is None else private_files.GROUP_DIRECTORY)
+    run_dir.chmod(private_files.DIRECTORY_MODE if group is None else private_files.GROUP_DIRECTORY_MODE)
     if group is not None:
         os.chown(run_dir, -1, group)
 
@@ -72,7 +72,7 @@ def _create_named(name: str) -> Path:
     for attempt in range(1, 1000):
         path = Path.cwd() / (stem if attempt == 1 else f"{stem}-{attempt}")
         try:
-            path.mkdir(private_files.PRIVATE_DIRECTORY)
+            path.mkdir(private_files.DIRECTORY_MODE)
             return path
         except FileExistsError:
             continue
@@ -123,7 +123,7 @@ def keep_reserves(run_dir: Path) -> None:
 
 
 def release_reserve(run_dir: Path, name: str) -> None:
-    """Where it stays, there is less room, and nothing else is wrong."""
+    """Releases the reserve. If it stays, there is less room, and nothing else is wrong."""
     with suppress(OSError):
         (run_dir / name).unlink()
 
@@ -141,7 +141,7 @@ def write_meta(run_dir: Path, meta: Metadata) -> None:
 
 
 def group_number(name: str | None) -> int | None:
-    """Of a group by its name or number; None if there is none of that name here."""
+    """The number of a group, given by name or number; None if there is none of that name here."""
     if name is None:
         return None
     import grp
@@ -180,7 +180,7 @@ def has_records(run_dir: Path, meta: Metadata) -> bool:
 
 
 def segment_dir(run_dir: Path, meta: Metadata) -> Path:
-    """Where its segments are, beside those in the run directory: a name in meta.json leads nowhere else."""
+    """The place of segments beside the run directory: a name in meta.json leads nowhere else."""
     return SHARED_MEMORY if Path(meta.segment_dir) == SHARED_MEMORY else run_dir
 
 

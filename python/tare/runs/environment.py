@@ -26,7 +26,7 @@ HIDDEN = "<hidden>"
 
 
 def kept(variables: Mapping[str, str], wanted: Iterable[str] = ()) -> dict[str, str]:
-    """By name; also those that match one of the patterns in `wanted`: a secret only by its whole name."""
+    """The variables, with those that a pattern in `wanted` matches: a secret only by its whole name."""
     patterns = list(wanted)
     return {
         name: _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", value)

@@ -66,7 +66,7 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
 
 
 def _written_ns(trace: Path) -> int:
-    """When it was written, Unix time; 0 if that is before 1970, or in the far future."""
+    """The Unix time at which it was written; 0 if that is before 1970, or in the far future."""
     found = trace.stat().st_mtime_ns
     return found if 0 <= found < LATEST_NS else 0
 

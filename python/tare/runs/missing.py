@@ -20,7 +20,7 @@ _OF_LAUNCHERS = (
 
 
 def launched(environment: Mapping[str, str]) -> Launched | None:
-    """As which rank a launcher has started this process, if one has."""
+    """The rank as which a launcher has started this process, if one has."""
     for variable, of_size in _OF_LAUNCHERS:
         rank, size = (_number(environment.get(name, "")) for name in (variable, of_size))
         if rank is not None:

@@ -1,4 +1,4 @@
-"""In which times a traced run is shown: as recorded, or without what is known to be wrong with them."""
+"""The times in which a traced run is shown: as recorded, or without what is known to be wrong with them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Retimed:
 
 
 def retime(run: NativeRun, times: Times) -> Retimed | None:
-    """From now on, the run's events have these times. Reads the trace, twice at least; None: as recorded."""
+    """Gives the run's events these times from now on. Reads the trace, twice at least; None: as recorded."""
     if times is Times.RECORDED:
         return None
     correction = run.correct_clocks()

@@ -97,7 +97,7 @@ def _knows_pids(runner: Runner, host: str) -> bool:
 
 
 def _age_s(path: Path) -> float:
-    """Since it was written last."""
+    """The time since it was written last."""
     try:
         return time.time() - path.lstat().st_mtime
     except OSError:

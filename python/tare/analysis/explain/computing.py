@@ -69,7 +69,7 @@ def _where(basis: Basis, waits: Sequence[WaitGroup]) -> Line:
 
 
 def _delay(waits: Sequence[WaitGroup], slow: Sequence[int]) -> Line:
-    """Before which call they compute: what cost the others most."""
+    """The call before which they compute: what cost the others most."""
     sums: dict[Line, int] = {}
     for group in waits:
         for (rank, function, at, in_call), time_ns in group.by_delay.items():

@@ -39,7 +39,7 @@ def findings(run: Ended) -> list[Finding]:
 
 
 def _deadlock(found: Deadlock, run: Ended) -> Finding:
-    """Where the first rank of it stands."""
+    """The deadlock, at the place of its first rank."""
     first = min(found.blocked, key=lambda each: (each.call["world"], each.call["rank"]))
     return Finding(
         kind="deadlock",

@@ -108,7 +108,7 @@ def hot_spot(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
 
 
 def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding | None:
-    """Without a trace: the others are in calls for messages, while the hot spot computes."""
+    """The hot spot without a trace: the others are in calls for messages, while it computes."""
 
     shares = {
         process["rank"]: process["mpi_ns"] / process["threads_ns"]
