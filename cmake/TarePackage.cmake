@@ -3,6 +3,7 @@
 #   tare/*.py                              by scikit-build-core in a wheel, by the rule below otherwise
 #   tare/_native.*.so                      src/bindings: install(TARGETS ... DESTINATION tare COMPONENT python)
 #   tare/_functions.py                     what MPI functions mean, generated (src/format)
+#   tare/_tables.py                        the tables of a run, generated (src/reader)
 #   tare/lib/libtare.so, libtare-forward.so  src/mpi:    install(TARGETS ... DESTINATION tare/lib COMPONENT python)
 
 if(NOT SKBUILD)
@@ -21,4 +22,4 @@ if(NOT SKBUILD)
   install(DIRECTORY python/tare/ DESTINATION tare COMPONENT python
     PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
-install(FILES ${TARE_GENERATED}/_functions.py DESTINATION tare COMPONENT python)
+install(FILES ${TARE_GENERATED}/_functions.py ${TARE_GENERATED}/tare/_tables.py DESTINATION tare COMPONENT python)

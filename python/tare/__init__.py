@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         start,
         sweet_spot,
     )
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -60,7 +60,7 @@ def open(
     member: str | None = None,
     *,
     times: Literal["recorded", "corrected", "compensated"] = "recorded",
-) -> OpenRun:
+) -> Run:
     """The run in a run directory, or the one of an archive that `member` names (docs/tables.md).
 
     `times` of its trace: as recorded; with clocks corrected; with clocks corrected and measuring taken out.
@@ -68,10 +68,9 @@ def open(
     from pathlib import Path
 
     from tare.runs.retiming import Times
-    from tare.runs.run import open_as
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import open_run
 
-    return open_as(OpenRun, Path(run), member, Times(times))
+    return open_run(Path(run), member, Times(times))
 
 
 def send(run: str | PathLike[str], name: str, value: float | str, rank: int | None = None) -> int:

@@ -2,7 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+from tare._tables import PeersRow, PhasesRow, ProfileRow
+
+_Row = TypeVar("_Row")
 
 FilePath = str | PathLike[str]
 
@@ -142,37 +146,6 @@ class Process(TypedDict):
     cost: Cost
     trace: Trace
 
-class FunctionTotal(TypedDict):
-    """Calls of a function on a rank, in the whole run (src/reader/profile/function_totals.h)."""
-
-    world: int
-    rank: int
-    function: str
-    calls: int
-    measured_calls: int
-    time_ns: int
-    time_error_ns: int | None  # half the width of the 95 % confidence interval; None: not known
-    bytes: int
-    bytes_error: int | None
-
-class SiteTotal(TypedDict):
-    """Calls of a function at a site, in the whole run (src/reader/profile/site_totals.h).
-
-    Errors are half the widths of 95 % confidence intervals; None: not known.
-    """
-
-    world: int
-    rank: int  # -1: of all ranks of the query
-    function: str
-    site: int  # -1: no site, or none is known
-    calls: int
-    calls_error: int | None
-    measured_calls: int
-    time_ns: int
-    time_error_ns: int | None
-    bytes: int
-    bytes_error: int | None
-
 class Spell(TypedDict):
     """What a process did between two synchronisation points (src/recorder/spells.h)."""
 
@@ -194,100 +167,6 @@ class Spell(TypedDict):
     counted_calls: int
     counted_polls: int
 
-class Location(TypedDict):
-    """A table and a buffer of a process, and what the threads that had it one after another recorded."""
-
-    world: int
-    rank: int
-    location: int
-    thread: int  # the last of them
-    thread_name: str | None  # where it is another than the program's
-    calls: int
-    counted: int  # part of `calls` that was only counted
-    events: int
-    bytes: int
-    dropped: int
-    flushes: int
-    flush_ns: int
-    flush_bytes: int
-    drains: int
-    drain_ns: int
-    drain_bytes: int
-
-SumKey = Literal["world", "rank", "function", "site", "communicator", "size_class"]
-
-class SumsQuery(TypedDict):
-    """What is to be added up, and by what; keys that are left out mean everything.
-
-    `communicators` are indices of `Run.communicators()`. `site_of[i]` stands for site i, so that sites can
-    be taken for one; `communicator_of` likewise, and `communicators` means what stands for them. Of the
-    functions `untimed`, only calls are added up.
-    """
-
-    by: NotRequired[Sequence[SumKey]]
-    worlds: NotRequired[Sequence[int]]
-    ranks: NotRequired[Sequence[int]]
-    functions: NotRequired[Sequence[str]]
-    untimed: NotRequired[Sequence[str]]
-    communicators: NotRequired[Sequence[int]]
-    site_of: NotRequired[Sequence[int]]
-    communicator_of: NotRequired[Sequence[int]]
-
-class ProfileSum(TypedDict):
-    """Calls of one group, over all ranks and threads; it has the keys that were asked for.
-
-    `site` and `communicator` are indices of `Run.sites()` and `Run.communicators()`, -1 where there is none;
-    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. Of `calls`,
-    `counted` were only counted: times and bytes are those of the `timed_calls`, of which some are only
-    estimated (`estimated_calls`). `min_ns`, `max_ns` and `squared_ns2` (the sum of squares) are of single
-    calls. `ranks` processes have such calls; the smallest and largest time of one of them are
-    `rank_time_min_ns` and `rank_time_max_ns`, of the ranks `rank_time_min_at` and `rank_time_max_at`.
-    """
-
-    world: NotRequired[int]
-    rank: NotRequired[int]
-    function: NotRequired[str]
-    site: NotRequired[int]
-    communicator: NotRequired[int]
-    size_class: NotRequired[int]
-    calls: int
-    counted: int
-    timed_calls: int
-    estimated_calls: int
-    time_ns: int
-    min_ns: int
-    max_ns: int
-    squared_ns2: float
-    bytes: int
-    received: int
-    waited_ns: int
-    ranks: int
-    rank_time_min_ns: int
-    rank_time_min_at: int
-    rank_time_max_ns: int
-    rank_time_max_at: int
-
-class TablesQuery(TypedDict):
-    """Of peers and phases: told apart by "rank" and, of peers, by "communicator"; only these processes."""
-
-    by: Sequence[str]
-    worlds: NotRequired[Sequence[int]]
-    ranks: NotRequired[Sequence[int]]
-    communicators: NotRequired[Sequence[int]]
-
-class PeerSum(TypedDict):
-    """Exchanged with a rank of the world; `peer` -1: of another one, or there was no room for it."""
-
-    world: int
-    rank: int  # this, and the next, if asked for
-    communicator: int
-    peer: int
-    sent_messages: int
-    sent_bytes: int
-    received_messages: int
-    received_bytes: int
-    ranks: int
-
 class Exchange(TypedDict):
     """What the ranks of a world sent to one another, by groups of `group` ranks with neighbouring numbers."""
 
@@ -300,37 +179,6 @@ class Exchange(TypedDict):
     between: int  # sent from a rank to another of the world
     busiest: int  # the rank with the most of these, as sender or receiver; -1: there are none
     busiest_messages: int
-
-class PhaseSum(TypedDict):
-    """In a phase, without phases within it; `phase` None: outside of all, or without room."""
-
-    world: int
-    rank: int  # if asked for
-    phase: str | None
-    outside: bool
-    entries: int
-    time_ns: int
-    mpi_ns: int
-    calls: int
-    bytes: int
-    ranks: int
-    rank_min_ns: int
-    rank_max_ns: int
-    rank_max: int
-
-class Questions(TypedDict, total=False):
-    profile: Sequence[SumsQuery]
-    peers: Sequence[TablesQuery]
-    phases: Sequence[TablesQuery]
-    exchanges: Sequence[int]  # the largest number of groups of each, at most 1024
-
-class Answers(TypedDict):
-    """For each question its rows, sorted by their keys; of exchanges one for each world."""
-
-    profile: list[list[ProfileSum]]
-    peers: list[list[PeerSum]]
-    phases: list[list[PhaseSum]]
-    exchanges: list[list[Exchange]]
 
 class Frame(TypedDict):
     """A place in the program where a function was called; None where nothing is known."""
@@ -540,36 +388,11 @@ class EventTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
-# Those that the reader makes.
-ProfileKey = Literal["site", "line", "function", "size", "communicator", "rank"]
-TableName = Literal[
-    "profile",
-    "ranks",
-    "locations",
-    "callsites",
-    "communicators",
-    "peers",
-    "phases",
-    "totals",
-    "site_totals",
-    "samples",
-    "sample_histograms",
-    "rounds",
-    "reductions",
-    "events",
-    "calls",
-    "messages",
-    "collectives",
-    "requests",
-    "waits",
-    "detected_phases",
-    "iterations",
-    "clock_violations",
-    "flushes",
-]
-
-class Table:
+class Table(Generic[_Row]):
     """A table of a run, for anything that reads Arrow; every stream of it reads the run anew."""
+
+    def rows(self) -> list[_Row]:
+        """All rows, as named tuples; columns that this table lacks are None."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def head(self, most: int) -> tuple[list[str], list[list[object]], int | None]:
@@ -795,17 +618,11 @@ def import_litl(trace: str, file: str, start_ns: int) -> ImportedEvents:
 def event_columns() -> list[str]:
     """Of the table of events."""
 
-def no_events(columns: list[str] | None = None) -> EventTable:
-    """The table of a run in which nothing was recorded."""
-
 def tables() -> list[tuple[str, str]]:
     """The tables of a run: names, and what a row is."""
 
-def empty_table(name: TableName) -> Table:
-    """The table of a run in which nothing was recorded."""
-
-def empty_profile_table(by: Sequence[ProfileKey]) -> Table:
-    """The same of its profile."""
+def empty_run() -> Run:
+    """A run in which nothing was recorded."""
 
 class Archive:
     """What is in an archive of runs; opens it for as long as a call takes."""
@@ -884,18 +701,9 @@ class Run:
         """Of all processes, or of the ranks of a world."""
 
     def total_trace(self, world: int | None = None) -> Trace: ...
-    def sums(self, questions: Questions) -> Answers:
-        """What the profiles answer, all from one reading of them.
-
-        Memory goes with the number of rows, not with the size of the run.
-        """
-
-    def locations(self) -> list[Location]: ...
+    def exchanges(self, max_groups: int) -> list[Exchange]: ...
+    def expect_exchanges(self, max_groups: int) -> None: ...
     def spells(self) -> list[Spell]: ...
-    def function_totals(self) -> list[FunctionTotal]: ...
-    def site_totals(self, query: SumsQuery) -> list[SiteTotal]:
-        """By world, function and site, and by rank if the query says so. It chooses no communicators."""
-
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 
@@ -910,31 +718,62 @@ class Run:
     def sample_summaries(self) -> list[SampleSummary]: ...
     def events(
         self,
-        ranks: list[int] | None = None,
-        functions: list[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        functions: Sequence[str] | None = None,
         start_ns: int | None = None,
         end_ns: int | None = None,
         limit: int = 0,
     ) -> Iterator[list[EventRow]]: ...
     def event_table(
         self,
-        ranks: list[int] | None = None,
-        functions: list[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        functions: Sequence[str] | None = None,
         start_ns: int | None = None,
         end_ns: int | None = None,
         limit: int = 0,
-        columns: list[str] | None = None,
+        columns: Sequence[str] | None = None,
     ) -> EventTable:
         """The same, one location after another; ValueError if there is no such column."""
-    def table(self, name: TableName) -> Table:
-        """Made of the trace as it is read; ValueError if there is no such table."""
-    def profile_table(self, by: Sequence[ProfileKey], ranks: Sequence[int] | None = None) -> Table:
+    def table(self, name: str) -> Table[Any]:
+        """ValueError if there is no such table."""
+    def profile(
+        self,
+        by: Sequence[str],
+        functions: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+        worlds: Sequence[int] | None = None,
+    ) -> Table[ProfileRow]:
         """The profile by these keys; ValueError if there is no such key."""
+    def expect_profile(
+        self,
+        by: Sequence[str],
+        functions: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+        worlds: Sequence[int] | None = None,
+    ) -> None:
+        """The next reading of the profiles answers what it asks, too."""
+    def peers(
+        self,
+        by: Sequence[str],
+        worlds: Sequence[int] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+    ) -> Table[PeersRow]: ...
+    def phases(
+        self,
+        by: Sequence[str],
+        worlds: Sequence[int] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+    ) -> Table[PhasesRow]: ...
+    def expect_phases(self) -> None: ...
     def export_perfetto(
         self,
         path: str,
         start_ns: int,
-        ranks: list[int] | None = None,
+        ranks: Sequence[int] | None = None,
         from_ns: int | None = None,
         to_ns: int | None = None,
     ) -> Exported:
@@ -943,7 +782,7 @@ class Run:
         self,
         path: str,
         start_ns: int,
-        ranks: list[int] | None = None,
+        ranks: Sequence[int] | None = None,
         from_ns: int | None = None,
         to_ns: int | None = None,
     ) -> Exported:

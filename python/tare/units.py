@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 NS_PER_S = 1_000_000_000
 KIB = 1024
@@ -98,3 +99,11 @@ def _three_digits(value: float) -> str:
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def signal_name(number: int) -> str:
+    """ "SIGSEGV"; "signal 99" if it has no name here."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -14,6 +14,12 @@ bool bit(const void* bits, std::size_t at) {
   return (static_cast<const std::uint8_t*>(bits)[at / 8] >> at % 8 & 1) != 0;
 }
 
+// Whether the value is not null.
+bool is_there(const arrow::Array& array, std::size_t row) {
+  const void* there = array.nulls == 0 ? nullptr : array.validity.data;
+  return there == nullptr || bit(there, row);
+}
+
 template <typename T>
 T number(const arrow::Array& array, std::size_t row) {
   return static_cast<const T*>(array.values.data)[row];
@@ -28,8 +34,7 @@ nb::object text_at(const arrow::Array& texts, std::size_t row) {
 }  // namespace
 
 nb::object value_of(const arrow::Field& field, const arrow::Array& array, std::size_t row) {
-  const void* there = array.nulls == 0 ? nullptr : array.validity.data;
-  if (there != nullptr && !bit(there, row)) return nb::none();
+  if (!is_there(array, row)) return nb::none();
   switch (field.type) {
     case arrow::Type::boolean:
       return nb::bool_(bit(array.values.data, row));
@@ -50,6 +55,24 @@ nb::object value_of(const arrow::Field& field, const arrow::Array& array, std::s
       break;
   }
   return text("\xe2\x80\xa6");
+}
+
+ColumnValues::ColumnValues(const arrow::Schema& schema, const std::string& name) {
+  for (std::size_t i = 0; i < schema.size(); ++i) {
+    if (schema[i].name != name) continue;
+    field_ = &schema[i];
+    column_ = i;
+    if (field_->type == arrow::Type::dictionary) texts_.resize(field_->dictionary->length);
+  }
+}
+
+nb::object ColumnValues::at(const std::vector<arrow::Array>& columns, std::size_t row) {
+  if (field_ == nullptr) return nb::none();
+  const arrow::Array& array = columns[column_];
+  if (field_->type != arrow::Type::dictionary || !is_there(array, row)) return value_of(*field_, array, row);
+  nb::object& known = texts_[static_cast<std::size_t>(number<std::int32_t>(array, row))];
+  if (!known.is_valid()) known = value_of(*field_, array, row);
+  return known;
 }
 
 }  // namespace tare::bindings

@@ -69,12 +69,6 @@ void define_event_table(nb::module_& module, nb::class_<PyRun>& run) {
       },
       "ranks"_a = nb::none(), "functions"_a = nb::none(), "start_ns"_a = nb::none(), "end_ns"_a = nb::none(),
       "limit"_a = 0, "columns"_a = nb::none());
-  module.def(
-      "no_events",
-      [](std::optional<std::vector<std::string>> columns) {
-        return EventTable(std::make_shared<PyRun::Shared>(unwrap(reader::Run::of_memory({}))), {}, std::move(columns));
-      },
-      "columns"_a = nb::none(), "The table of a run in which nothing was recorded.");
   module.def("event_columns", &reader::EventTables::column_names, "Of the table of events.");
 }
 

@@ -12,7 +12,7 @@ module_dir, stub, writer = sys.argv[1:4]
 sys.path.insert(0, module_dir)
 import _native  # noqa: E402
 
-ALL_KEYS = ["world", "rank", "function", "site", "communicator", "size_class"]
+ALL_KEYS = ["rank", "function", "site", "communicator", "size"]
 
 
 def keys_of(name: str) -> tuple[set[str], set[str]]:
@@ -36,18 +36,11 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(required - set(row), set(), name)
         self.assertEqual(set(row) - required - optional, set(), name)
 
-    def sums(self, **query: list) -> list[dict]:
-        (rows,) = self.run_.sums({"profile": [query]})["profile"]
-        return rows
-
     def test_rows_are_what_the_stub_says(self) -> None:
         (process,) = self.run_.processes()
         self.assert_keys(process, "Process")
         self.assert_keys(process["cost"], "Cost")
         self.assert_keys(process["trace"], "Trace")
-        for row in (*self.sums(), *self.sums(by=ALL_KEYS)):
-            self.assert_keys(row, "ProfileSum")
-        self.assert_keys(self.run_.locations()[0], "Location")
         self.assert_keys(self.run_.sites()[0], "Site")
         self.assert_keys(self.run_.communicators()[0], "Communicator")
         for row in next(self.run_.events()):
@@ -58,50 +51,44 @@ class NativeTest(unittest.TestCase):
         (process,) = self.run_.processes()
         self.assertEqual((process["rank"], process["state"], process["exit_code"]), (1, "finished", None))
         self.assertEqual(process["mpi"], "An MPI 1.0")
-        timed, counted = sorted(self.sums(by=ALL_KEYS), key=lambda row: row["calls"])
-        self.assertEqual((timed["function"], timed["calls"], timed["timed_calls"]), ("MPI_Send", 1, 1))
-        self.assertEqual((counted["function"], counted["calls"], counted["timed_calls"]), ("MPI_Wtime", 3, 0))
-        site = self.run_.sites()[timed["site"]]
+        timed, counted = sorted(self.run_.profile(ALL_KEYS).rows(), key=lambda row: row.calls)
+        self.assertEqual((timed.function, timed.calls, timed.timed), ("MPI_Send", 1, True))
+        self.assertEqual((counted.function, counted.calls, counted.timed), ("MPI_Wtime", 3, False))
+        self.assertEqual((timed.caller, timed.file, timed.line), ("solve", "solve.py", 12))
+        site = self.run_.sites()[timed.site]
         self.assertEqual((site["caller"], site["file"], site["line"]), ("solve", "solve.py", 12))
         self.assertEqual({"MPI_Send", "MPI_Wtime", "other"} - set(self.run_.functions()), set())
         self.assertEqual(self.run_.warnings(), [])
 
-    def test_sums(self) -> None:
-        (everything,) = self.sums()
-        self.assertEqual((everything["calls"], everything["ranks"]), (4, 1))
-        self.assertEqual((everything["rank_time_min_at"], everything["rank_time_max_at"]), (1, 1))
-        (send,) = self.sums(by=["rank", "function"], ranks=[1], functions=["MPI_Send"])
-        self.assertEqual((send["rank"], send["function"], send["calls"]), (1, "MPI_Send", 1))
-        self.assertEqual(self.sums(by=["world"], ranks=[0]), [])
-        self.assertEqual(self.sums(worlds=[1]), [])
-        of = {row["function"]: row for row in self.sums(by=["function"], untimed=["MPI_Send"])}
-        self.assertEqual((of["MPI_Send"]["calls"], of["MPI_Send"]["time_ns"]), (1, 0))
-        self.assertEqual(of["MPI_Wtime"]["calls"], 3)
-        (moved,) = self.sums(by=["site", "communicator"], site_of=[7], communicator_of=[5], communicators=[5])
-        self.assertEqual((moved["site"], moved["communicator"]), (7, 5))
-        both = self.run_.sums({"profile": [{"by": []}, {"ranks": [0]}]})
-        self.assertEqual(both, {"profile": [[everything], []], "peers": [], "phases": [], "exchanges": []})
-        with self.assertRaisesRegex(ValueError, "profiles are not summed by colour"):
-            self.sums(by=["colour"])
-        with self.assertRaisesRegex(ValueError, "no part of a query: colours"):
-            self.sums(colours=[])
+    def test_rows_of_tables(self) -> None:
+        (send,) = self.run_.profile(["function"], functions=["MPI_Send"], ranks=[1]).rows()
+        self.assertEqual((send.function, send.calls, send.rank, send.site), ("MPI_Send", 1, None, None))
+        self.assertEqual(send.__match_args__[:2], ("world", "function"))
+        self.assertEqual(self.run_.profile(["function"], ranks=[0]).rows(), [])
+        self.assertEqual(self.run_.profile(["function"], worlds=[1]).rows(), [])
+        (process,) = self.run_.table("ranks").rows()
+        self.assertEqual((process.rank, process.state, process.exit_code), (1, "finished", None))
+        self.assertIs(type(process), type(self.run_.table("ranks").rows()[0]))
+        self.assertEqual(self.run_.peers(["rank"]).rows(), [])
+        self.assertEqual(self.run_.phases([], ranks=[9]).rows(), [])
+        for name, _ in _native.tables():
+            self.assertIsInstance(self.run_.table(name).rows(), list)
+            self.assertEqual(_native.empty_run().table(name).rows(), [])
+        with self.assertRaisesRegex(ValueError, "the profile has no key colour"):
+            self.run_.profile(["colour"])
+        with self.assertRaisesRegex(ValueError, "the reader makes no table colours"):
+            self.run_.table("colours")
 
-    def test_other_sums(self) -> None:
-        (exchange,) = self.run_.sums({"exchanges": [4]})["exchanges"][0]
+    def test_exchanges(self) -> None:
+        self.run_.expect_exchanges(4)
+        self.run_.expect_profile(["line"])
+        (exchange,) = self.run_.exchanges(4)
         self.assert_keys(exchange, "Exchange")
         (process,) = self.run_.processes()
         self.assertEqual((exchange["size"], exchange["cells"]), (process["size"], []))
-        found = self.run_.sums({"peers": [{"by": ["rank"]}], "phases": [{"by": [], "ranks": [9]}]})
-        self.assertEqual((found["peers"], found["phases"]), ([[]], [[]]))
-        for wrong, why in (
-            ({"peer": [{}]}, "no kind of question: peer"),
-            ({"peers": [{"by": ["colour"]}]}, "peers and phases are not summed by colour"),
-            ({"phases": [{"colours": []}]}, "no part of a query: colours"),
-            ({"exchanges": [0]}, "an exchange is of 1 to 1024 groups"),
-            ({"exchanges": [1025]}, "an exchange is of 1 to 1024 groups"),
-        ):
-            with self.assertRaisesRegex(ValueError, why):
-                self.run_.sums(wrong)
+        for groups in (0, 1025):
+            with self.assertRaisesRegex(ValueError, "an exchange is of 1 to 1024 groups"):
+                self.run_.exchanges(groups)
 
     def test_totals(self) -> None:
         (process,) = self.run_.processes()

@@ -224,37 +224,6 @@ nb::dict total_trace(reader::Run& run, std::optional<int> world) {
   return trace;
 }
 
-nb::list location_rows(reader::Run& run) {
-  const auto read = [&run]() -> const std::vector<reader::Location>& {
-    const nb::gil_scoped_release unlocked;
-    return run.locations();
-  };
-  nb::list rows;
-  for (const reader::Location& location : read()) {
-    const reader::Process& process = run.processes()[location.process];
-    nb::dict row;
-    row["world"] = process.world;
-    row["rank"] = process.record.rank;
-    row["location"] = location.block;
-    row["thread"] = location.thread;
-    const auto named = process.thread_names.find(location.thread);
-    row["thread_name"] = named == process.thread_names.end() ? nb::none() : escaped_text(named->second);
-    row["calls"] = location.totals.calls + location.totals.counted;
-    row["counted"] = location.totals.counted;
-    row["events"] = location.totals.events;
-    row["bytes"] = location.totals.stored_bytes;
-    row["dropped"] = location.totals.dropped;
-    row["flushes"] = location.totals.flushes;
-    row["flush_ns"] = process.clock.duration_ns(location.totals.flush_ticks);
-    row["flush_bytes"] = location.totals.flush_bytes;
-    row["drains"] = location.totals.tared.drains;
-    row["drain_ns"] = process.clock.duration_ns(location.totals.tared.ticks);
-    row["drain_bytes"] = location.totals.tared.bytes;
-    rows.append(row);
-  }
-  return rows;
-}
-
 nb::list spell_rows(reader::Run& run) {
   nb::list rows;
   for (const reader::Process& process : run.processes()) {

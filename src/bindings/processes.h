@@ -11,7 +11,6 @@ namespace tare::bindings {
 
 // All except spell_rows() read the profiles of all processes.
 nanobind::list process_rows(reader::Run& run);
-nanobind::list location_rows(reader::Run& run);
 // For all processes, or for the ranks of a world (TotalCost and Trace in _native.pyi).
 nanobind::dict total_cost(reader::Run& run, std::optional<int> world);
 nanobind::dict total_trace(reader::Run& run, std::optional<int> world);

@@ -11,9 +11,7 @@
 #include "bindings/retiming.h"
 #include "bindings/samples.h"
 #include "bindings/structure.h"
-#include "bindings/sums.h"
 #include "bindings/text.h"
-#include "bindings/totals.h"
 #include "bindings/waits.h"
 #include "reader/replay/replay.h"
 
@@ -38,6 +36,33 @@ nb::list event_names(const reader::Run& run) {
   nb::list names;
   for (const reader::EventType& type : run.event_types()) names.append(text(type.name));
   return names;
+}
+
+nb::list exchange_rows(reader::Run& run, std::int32_t max_groups) {
+  constexpr std::int32_t max = 1024;  // the square of this is allocated
+  if (max_groups < 1 || max_groups > max) throw nb::value_error("an exchange is of 1 to 1024 groups");
+  const auto found = [&] {
+    const nb::gil_scoped_release unlocked;
+    return run.answer({.exchanges = {max_groups}}).exchanges.front();
+  };
+  nb::list rows;
+  for (const reader::Exchange& exchange : found()) {
+    nb::list cells;
+    for (const reader::Exchange::Cell& cell : exchange.cells)
+      cells.append(nb::make_tuple(cell.from, cell.to, cell.messages, cell.bytes));
+    nb::dict row;
+    row["world"] = exchange.world;
+    row["size"] = exchange.size;
+    row["group"] = exchange.group;
+    row["cells"] = cells;
+    row["elsewhere"] = exchange.elsewhere;
+    row["messages"] = exchange.messages;
+    row["between"] = exchange.between;
+    row["busiest"] = exchange.busiest;
+    row["busiest_messages"] = exchange.busiest_messages;
+    rows.append(row);
+  }
+  return rows;
 }
 
 nb::list replayed_worlds(const reader::Run& run) {
@@ -70,15 +95,14 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   };
   run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
           "is_going_on"_a = false, "run_key"_a = "");
+  module.def(
+      "empty_run", [] { return PyRun(unwrap(reader::Run::of_memory({}))); }, "A run in which nothing was recorded.");
   run.def("processes", rows(process_rows));
   run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
   run.def("total_cost", rows(total_cost), "world"_a = nb::none());
   run.def("total_trace", rows(total_trace), "world"_a = nb::none());
-  run.def("sums", rows(sums), "questions"_a);
-  run.def("locations", rows(location_rows));
   run.def("spells", rows(spell_rows));
-  run.def("function_totals", rows(function_total_rows));
-  run.def("site_totals", rows(site_total_rows), "query"_a);
+  run.def("exchanges", rows(exchange_rows), "max_groups"_a);
   run.def("functions", rows(functions));
   run.def("event_names", rows(event_names));
   run.def("sites", rows(site_rows));

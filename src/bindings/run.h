@@ -16,6 +16,7 @@ namespace tare::bindings {
 class PyRun {
  public:
   explicit PyRun(const reader::RunPaths& paths);
+  explicit PyRun(reader::Run run) : shared_(std::make_shared<Shared>(std::move(run))) {}
 
   reader::Run& run() { return shared_->run; }
   // Warnings of the run, and of its events as they were read last.

@@ -3,7 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "bindings/convert.h"
 #include "bindings/text.h"
 #include "reader/tables/profile_table.h"
+#include "reader/tables/row_tables.h"
 #include "reader/tables/tables.h"
 
 namespace tare::bindings {
@@ -22,12 +25,31 @@ namespace {
 using reader::TableKind;
 using reader::TableStream;
 
+using reader::Result;
+
 using Open = std::function<reader::Result<TableStream>(reader::Run& run)>;
+
+// The type of the rows of a kind of tables: a named tuple with all declared columns. Made once, and never released.
+nb::handle row_type(const TableKind& kind) {
+  static std::map<const TableKind*, PyTypeObject*> types;
+  PyTypeObject*& type = types[&kind];
+  if (type == nullptr) {
+    auto* name = new std::string(std::string("tare._native.") + kind.row_type);
+    auto* fields = new std::vector<PyStructSequence_Field>;
+    for (const reader::DeclaredColumn& column : kind.columns) fields->push_back({column.name, nullptr});
+    fields->push_back({nullptr, nullptr});
+    PyStructSequence_Desc description{name->c_str(), kind.row, fields->data(), static_cast<int>(kind.columns.size())};
+    type = PyStructSequence_NewType(&description);
+    if (type == nullptr) throw nb::python_error();
+  }
+  return reinterpret_cast<PyObject*>(type);
+}
 
 // A table to read. Each stream of it reads the run again.
 class Table {
  public:
-  Table(std::shared_ptr<PyRun::Shared> run, Open open) : shared_(std::move(run)), open_(std::move(open)) {}
+  Table(std::shared_ptr<PyRun::Shared> run, const TableKind& kind, Open open)
+      : shared_(std::move(run)), kind_(&kind), open_(std::move(open)) {}
 
   // If a consumer asks for another schema, it must cast to it.
   nb::object stream(const nb::object& /* requested_schema */) const {
@@ -38,6 +60,26 @@ class Table {
       return rows;
     };
     return arrow_stream(table->schema, next);
+  }
+
+  // All rows. Columns that this table lacks are None.
+  nb::list rows() const {
+    const nb::handle type = row_type(*kind_);
+    TableStream table = open();
+    std::vector<ColumnValues> values;
+    for (const reader::DeclaredColumn& column : kind_->columns) values.emplace_back(table.schema, column.name);
+    nb::list rows;
+    std::vector<reader::arrow::Array> columns;
+    while (const std::size_t count = next(table, columns)) {
+      for (std::size_t row = 0; row < count; ++row) {
+        nb::object made = nb::steal(PyStructSequence_New(reinterpret_cast<PyTypeObject*>(type.ptr())));
+        for (std::size_t i = 0; i < values.size(); ++i)
+          PyStructSequence_SetItem(made.ptr(), static_cast<Py_ssize_t>(i), values[i].at(columns, row).release().ptr());
+        rows.append(made);
+      }
+    }
+    shared_->set_stream_warnings(table.warnings());
+    return rows;
   }
 
   // The names of the columns, the first rows, and the number of all if it is known at the start.
@@ -62,32 +104,51 @@ class Table {
   }
 
   // In notebooks.
-  nb::object html(const nb::handle self) const { return nb::module_::import_("tare.tables.html").attr("head")(self); }
+  nb::object html(const nb::handle self) const { return nb::module_::import_("tare.runs.html").attr("head")(self); }
 
  private:
+  static std::size_t next(TableStream& table, std::vector<reader::arrow::Array>& columns) {
+    const nb::gil_scoped_release unlocked;
+    return table.next(columns);
+  }
   TableStream open() const {
     const nb::gil_scoped_release unlocked;
     return unwrap(open_(shared_->run));
   }
 
   std::shared_ptr<PyRun::Shared> shared_;
+  const TableKind* kind_;
   Open open_;
 };
 
-Open open_of(const std::string& name) {
+const TableKind& kind_of(const std::string& name) {
   const TableKind* kind = reader::find_table(name);
   if (kind == nullptr) throw nb::value_error(("the reader makes no table " + name).c_str());
-  return kind->open;
+  return *kind;
 }
 
-Open open_profile(const std::vector<std::string>& by, const reader::Wanted& ranks) {
+using Names = std::optional<std::vector<std::string>>;
+
+std::vector<reader::ProfileKey> profile_keys(const std::vector<std::string>& by) {
   std::vector<reader::ProfileKey> keys;
   for (const std::string& name : by) {
     const auto key = reader::profile_key(name);
     if (!key) throw nb::value_error(("the profile has no key " + name).c_str());
     keys.push_back(*key);
   }
-  return [keys, ranks](reader::Run& run) { return reader::profile_table(run, keys, ranks); };
+  return keys;
+}
+
+reader::TablesQuery tables_query(const std::vector<std::string>& by, const reader::Wanted& worlds,
+                                 const reader::Wanted& ranks, const Names& communicators, const reader::Run& run) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  reader::TablesQuery query{.rank = has(by, "rank"), .communicator = has(by, "communicator")};
+  query.worlds = worlds;
+  query.ranks = ranks;
+  if (communicators) query.communicators = reader::communicators_named(run, *communicators);
+  return query;
 }
 
 }  // namespace
@@ -96,24 +157,51 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   nb::class_<Table>(module, "Table", "A table of a run, for anything that reads Arrow.")
       .def("__arrow_c_stream__", &Table::stream, "requested_schema"_a = nb::none())
+      .def("rows", &Table::rows)
       .def("head", &Table::head, "most"_a)
       .def("_repr_html_", [](const nb::handle self) { return nb::cast<const Table&>(self).html(self); });
   run.def(
-      "table", [](const PyRun& of, const std::string& name) { return Table(of.shared(), open_of(name)); }, "name"_a);
+      "table",
+      [](const PyRun& of, const std::string& name) { return Table(of.shared(), kind_of(name), kind_of(name).open); },
+      "name"_a);
   run.def(
-      "profile_table",
-      [](const PyRun& of, const std::vector<std::string>& by, const reader::Wanted& ranks) {
-        return Table(of.shared(), open_profile(by, ranks));
+      "profile",
+      [](const PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
+         const Names& communicators, const reader::Wanted& worlds) {
+        const reader::ProfileChoice choice{functions, communicators, ranks, worlds};
+        return Table(of.shared(), kind_of("profile"), [keys = profile_keys(by), choice](reader::Run& from) {
+          return reader::profile_table(from, keys, choice);
+        });
       },
-      "by"_a, "ranks"_a = nb::none());
-  const auto nothing = [] { return std::make_shared<PyRun::Shared>(unwrap(reader::Run::of_memory({}))); };
-  module.def(
-      "empty_table", [nothing](const std::string& name) { return Table(nothing(), open_of(name)); }, "name"_a,
-      "The table of a run in which nothing was recorded.");
-  module.def(
-      "empty_profile_table",
-      [nothing](const std::vector<std::string>& by) { return Table(nothing(), open_profile(by, std::nullopt)); },
-      "by"_a, "The same of its profile.");
+      "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
+      "worlds"_a = nb::none());
+  run.def(
+      "expect_profile",
+      [](PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
+         const Names& communicators, const reader::Wanted& worlds) {
+        const auto keys = profile_keys(by);
+        const nb::gil_scoped_release unlocked;
+        of.run().expect(
+            reader::profile_questions(of.run(), reader::keys_of(keys), {functions, communicators, ranks, worlds}));
+      },
+      "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
+      "worlds"_a = nb::none());
+  const auto define = [&](const char* name, Result<TableStream> (*make)(reader::Run&, const reader::TablesQuery&)) {
+    run.def(
+        name,
+        [name, make](PyRun& of, const std::vector<std::string>& by, const reader::Wanted& worlds,
+                     const reader::Wanted& ranks, const Names& communicators) {
+          const auto query = tables_query(by, worlds, ranks, communicators, of.run());
+          return Table(of.shared(), kind_of(name), [make, query](reader::Run& from) { return make(from, query); });
+        },
+        "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none());
+  };
+  define("peers", reader::peer_table);
+  define("phases", reader::phase_table);
+  run.def("expect_phases", [](PyRun& of) { of.run().expect({.phases = {reader::TablesQuery{}}}); });
+  run.def(
+      "expect_exchanges", [](PyRun& of, std::int32_t max_groups) { of.run().expect({.exchanges = {max_groups}}); },
+      "max_groups"_a);
   module.def(
       "tables",
       [] {

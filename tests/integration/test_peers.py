@@ -15,18 +15,11 @@ def test_messages_are_counted_by_peer(mpi: MpiEnvironment, tare: Path, tmp_path:
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
 
     recorded = open_run(measured.directory)
-    names = [communicator["name"] for communicator in recorded.communicators]
     found = {}
-    for row in recorded.peer_sums(["rank", "communicator"], None, None, None):
-        name = names[row["communicator"]] if row["communicator"] >= 0 else ""
-        key = (row["rank"], name, row["peer"])
+    for row in recorded.rows(recorded.peer_table(["rank", "communicator"])):
+        key = (row.rank, row.communicator, row.peer)
         assert key not in found
-        found[key] = (
-            row["sent_messages"],
-            row["sent_bytes"],
-            row["received_messages"],
-            row["received_bytes"],
-        )
+        found[key] = (row.sent_messages, row.sent_bytes, row.received_messages, row.received_bytes)
     for rank in (0, 1):
         on_pair = found.pop((rank, "pair", 1 - rank))
         assert on_pair == (3 + 2, 72 + 48 + 56, 3 + 2, 72 + 48 + 56)
@@ -43,13 +36,14 @@ def test_requests_are_credited_with_the_time_waited_for_them(
 ) -> None:
     program = compile_c(mpi, [PROGRAMS / "exchange.c"], tmp_path / "exchange")
     measured = measure(tare, mpi, 2, [program], tmp_path / "run")
-    (rows,) = open_run(measured.directory).profile_sums([{"by": ["rank", "function", "site"]}])
+    recorded = open_run(measured.directory)
+    rows = recorded.rows(recorded.profile(["rank", "function", "site"]))
     waits = {"MPI_Wait", "MPI_Waitall"}
     starts = {"MPI_Irecv", "MPI_Isend", "MPI_Startall", "MPI_Imrecv"}
-    waited = {row["function"] for row in rows if row["waited_ns"] > 0}
+    waited = {row.function for row in rows if row.waited_ns > 0}
     assert {"MPI_Irecv", "MPI_Startall"} <= waited <= starts
-    in_waits = sum(row["time_ns"] for row in rows if row["function"] in waits)
-    credited = sum(row["waited_ns"] for row in rows)
+    in_waits = sum(row.time_ns for row in rows if row.function in waits)
+    credited = sum(row.waited_ns for row in rows)
     # Each row's ticks are converted by themselves: up to a nanosecond is rounded away in each.
     assert 0 < credited <= in_waits + len(rows)
     # All of it, but for what is left of the division by the number of requests.

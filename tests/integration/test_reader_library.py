@@ -7,7 +7,6 @@ import io
 import os
 import subprocess
 from collections.abc import Sequence
-from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ import pytest
 import tare as tare_package
 from environments import ROOT, all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
-from tare.analysis import profile
-from tare.analysis.rows import fields
+from tare.analysis.profile import call_path
 from tare.reporters import paths
-from tare.tables.opened import listed
+from tare.runs.run import listed
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 EXAMPLE = ROOT / "examples" / "read_run.cpp"
@@ -92,18 +90,10 @@ def test_a_program_gets_the_tables_of_python(table: str, by_cmake: Path, measure
     assert rows or table in ("phases", "clock_violations", "flushes")
 
 
-@pytest.mark.parametrize("ranks", [None, [0, 2]])
-def test_the_profile_is_that_of_the_verb(measured: Measurement, ranks: list[int] | None) -> None:
-    """It is summed by all keys, and by each two of them."""
+def test_paths_are_those_of_the_verb(measured: Measurement) -> None:
     run = tare_package.open(measured.directory)
-    chosen = profile.Chosen(ranks=frozenset(ranks or ()))
-    for keys in (*combinations(profile.KEYS, 1), *permutations(profile.KEYS, 2)):
-        found = pa.table(run.profile(keys, ranks=ranks))
-        columns = [name for name in found.column_names if name != "path"]
-        (rows,) = profile.summed_together(run, [keys], chosen)
-        assert found.select(columns).to_pylist() == [fields(row, columns) for row in rows]
-        if "path" in found.column_names:
-            assert found["path"].to_pylist() == [paths.one_line(row) for row in rows]
+    rows = run.rows(run.profile("site"))
+    assert [row.path for row in rows] == [paths.one_line(call_path(row.site, run.sites)) for row in rows]
 
 
 def test_it_lists_what_it_has(by_cmake: Path, measured: Measurement) -> None:

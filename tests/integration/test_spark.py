@@ -73,9 +73,9 @@ def test_an_open_run_gives_the_same_as_its_export(
 def test_messages_are_those_of_the_profile(found: dict[str, list[dict[str, Any]]]) -> None:
     run = tare.open(RUN)
     sent = {
-        (row["world"], row["rank"], row["peer"]): (row["sent_messages"], row["sent_bytes"])
-        for row in run.peer_sums(["rank"], None, None, None)
-        if row["sent_messages"]
+        (row.world, row.rank, row.peer): (row.sent_messages, row.sent_bytes)
+        for row in run.rows(run.peers)
+        if row.sent_messages
     }
     matrix = found["communication_matrix"]
     assert {

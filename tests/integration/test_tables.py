@@ -10,19 +10,18 @@ import re
 import subprocess
 from pathlib import Path
 
-import duckdb
+import pyarrow as pa
 import pytest
 import tare as tare_package
-from environments import ROOT, all_environments, compile_c
+from environments import all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
 from tare.errors import UsageError
-from tare.tables.html import SHOWN
-from tare.tables.opened import listed
+from tare.runs.html import SHOWN
+from tare.runs.run import listed
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 RANKS, ROUNDS = 3, 20
 TABLES = listed()
-PAGE = (ROOT / "docs" / "tables.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -35,29 +34,20 @@ def measured(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Measuremen
     return found
 
 
+@pytest.fixture(scope="module")
+def thinned(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Measurement:
+    """Most of its calls are only counted."""
+    directory = tmp_path_factory.mktemp("thinned")
+    program = compile_c(OPENMPI, [PROGRAMS / "iterations.c"], directory / "iterations")
+    found = measure(tare, OPENMPI, RANKS, [program, "500"], directory / "run", "--budget", "0.1%")
+    assert found.ended.returncode == 0, found.ended.stderr
+    return found
+
+
 def query(measured: Measurement, text: str) -> list[tuple[object, ...]]:
     relation = tare_package.open(measured.directory).sql(text)
     assert relation is not None
     return relation.fetchall()
-
-
-def documented(table: str) -> set[str]:
-    """The columns that its section has."""
-    title = table.replace("_", " ").capitalize()
-    section = re.split(r"\n## ", PAGE.split(f"\n## {title}\n")[1])[0]
-    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
-    return set(re.findall(r"`(\w+)`", " ".join(cells)))
-
-
-@pytest.mark.parametrize(
-    "table",
-    [name for name in TABLES if name not in ("events", "calls", "messages", "collectives")],
-)
-def test_the_page_has_every_column(table: str, measured: Measurement) -> None:
-    relation = tare_package.open(measured.directory).sql(f"FROM {table}")
-    assert relation is not None
-    columns = set(relation.columns)
-    assert columns == documented(table) - ({"rank"} if table == "profile" else set())
 
 
 def test_a_run_shows_itself_in_notebooks(measured: Measurement) -> None:
@@ -81,15 +71,20 @@ def test_every_table_is_listed(tare: Path, measured: Measurement) -> None:
 
 
 @pytest.mark.parametrize("by", ["function", "line", "site", "size", "communicator", "rank", "rank,function"])
-def test_the_profile_is_that_of_the_verb(by: str, measured: Measurement) -> None:
-    profile = tare_package.open(measured.directory).profile(by.split(","))  # noqa: F841 (DuckDB finds it)
-    # The verb's row of a rank has its look-ups, and the time of its account.
-    keys = ("bytes",) if by == "rank" else ("calls", "time_ns", "bytes")
-    sums = ", ".join(f"sum({key})" for key in keys)
-    with duckdb.connect() as connection:
-        (found,) = connection.execute(f"SELECT count(*), {sums} FROM profile").fetchall()
-    rows = measured.profile(by)
-    assert found == (len(rows), *(sum(row[name] for row in rows) for name in keys))
+@pytest.mark.parametrize("of", ["whole", "thinned"])
+def test_the_profile_is_that_of_the_verb(by: str, of: str, request: pytest.FixtureRequest) -> None:
+    """Also of a run in which some calls were only counted."""
+    run: Measurement = request.getfixturevalue("measured" if of == "whole" else "thinned")
+    table = pa.table(tare_package.open(run.directory).profile(by.split(",")))
+    rows = run.profile(by)
+    (columns,) = {tuple(name for name in row if not name.startswith("path")) for row in rows}
+    assert set(columns) <= set(table.column_names)
+    found, said = (
+        sorted((tuple(row[name] for name in columns) for row in some), key=repr)
+        for some in (table.to_pylist(), rows)
+    )
+    assert found == said
+    assert of == "whole" or any(row["counted"] for row in rows)
 
 
 def test_calls_are_those_of_the_profile(measured: Measurement) -> None:

@@ -155,11 +155,10 @@ def test_the_page_says_which_times_it_shows(tare: Path, flushing: Path, tmp_path
         pages.append(made)
     from tare.page import content
     from tare.runs.retiming import Times
-    from tare.runs.run import open_as
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import open_run
 
     notes = [
-        content.of_run(open_as(OpenRun, flushing, None, Times(times)))["overview"]["notes"]
+        content.of_run(open_run(flushing, None, Times(times)))["overview"]["notes"]
         for times in ("recorded", "compensated")
     ]
     said = [[note for note in of if "taken out" in note] for of in notes]

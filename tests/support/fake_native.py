@@ -7,7 +7,7 @@ import signal
 import struct
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,7 @@ def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[
     }  # fmt: skip
 
 
-LOCATIONS = [location(0, 3), location(1, 0)]
+LOCATIONS: list[dict[str, Any]] = [location(0, 3), location(1, 0)]
 PROCESSES = [process(0, 200_000_000), process(1, 600_000_000, "killed")]
 PROFILE = [
     row(0, "MPI_Send", 0, 4, 150_000_000, 4000),
@@ -151,12 +151,15 @@ PROFILE = [
     row(0, "MPI_Comm_rank", -1, 4, 0, 0),
     row(1, "MPI_Send", 0, 2, 10_000_000, 16),
 ]
-PEERS = [
-    {"world": 0, "rank": 0, "communicator": 0, "peer": 1, "sent_messages": 5, "sent_bytes": 4008,
+PEERS: list[dict[str, Any]] = [
+    {"world": 0, "rank": 0, "communicator": "MPI_COMM_WORLD", "communicator_size": 2, "peer": 1,
+     "sent_messages": 5, "sent_bytes": 4008,
      "received_messages": 2, "received_bytes": 16, "ranks": 1},
-    {"world": 0, "rank": 1, "communicator": 0, "peer": 0, "sent_messages": 2, "sent_bytes": 16,
+    {"world": 0, "rank": 1, "communicator": "MPI_COMM_WORLD", "communicator_size": 2, "peer": 0,
+     "sent_messages": 2, "sent_bytes": 16,
      "received_messages": 5, "received_bytes": 4008, "ranks": 1},
-    {"world": 0, "rank": 1, "communicator": -1, "peer": -1, "sent_messages": 1, "sent_bytes": 1,
+    {"world": 0, "rank": 1, "communicator": None, "communicator_size": None, "peer": None,
+     "sent_messages": 1, "sent_bytes": 1,
      "received_messages": 0, "received_bytes": 0, "ranks": 1},
 ]  # fmt: skip
 # What the ranks above sent, rank by rank.
@@ -165,13 +168,13 @@ EXCHANGES = [
      "messages": 15, "between": 7, "busiest": 0, "busiest_messages": 7},
 ]  # fmt: skip
 PHASES = [
-    {"world": 0, "phase": phase, "outside": outside, "entries": entries, "time_ns": time_ns,
-     "mpi_ns": mpi_ns, "calls": 4, "bytes": 64, "ranks": 2, "rank_min_ns": time_ns // 4,
-     "rank_max_ns": time_ns - time_ns // 4, "rank_max": 1}
-    for phase, outside, entries, time_ns, mpi_ns in (
-        (None, True, 0, 1_000_000_000, 200_000_000),
-        ("solve", False, 6, 3_000_000_000, 600_000_000),
-        (None, False, 1, 2_000, 0),
+    {"world": 0, "phase": phase, "entries": entries, "time_ns": time_ns, "mpi_ns": mpi_ns,
+     "mpi_share": mpi_ns / time_ns, "calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": time_ns / 2,
+     "rank_min_ns": time_ns // 4, "rank_max_ns": time_ns - time_ns // 4, "rank_max": 1}
+    for phase, entries, time_ns, mpi_ns in (
+        (None, 0, 1_000_000_000, 200_000_000),
+        ("solve", 6, 3_000_000_000, 600_000_000),
+        ("other", 1, 2_000, 0),
     )
 ]  # fmt: skip
 FUNCTIONS = ["MPI_Send", "MPI_Recv", "MPI_Comm_rank", "MPI_Init", "MPI_Allreduce"]
@@ -225,58 +228,117 @@ EVENTS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def summed(rows: list[dict[str, Any]], query: dict[str, Any]) -> list[dict[str, Any]]:
-    """What Run.profile_sums() makes of rows like those above."""
+COLUMNS = (
+    "world", "function", "site", "file", "line", "caller", "object", "offset", "tail_call", "path",
+    "communicator", "communicator_size", "communicator_number", "size_from", "size_to", "rank", "calls",
+    "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed",
+    "estimated_calls", "time_error_ns", "counted", "ranks", "rank_mean_ns", "rank_min_ns", "rank_min",
+    "rank_max_ns", "rank_max", "imbalance_ns", "whole_calls", "whole_calls_error", "whole_time_ns",
+    "whole_time_error_ns", "whole_bytes", "whole_bytes_error", "mpi_share",
+)  # fmt: skip
 
-    def stands_for(key: str, number: int) -> int:
-        chosen = query.get(key, [])
-        return chosen[number] if 0 <= number < len(chosen) else number
 
+class Row(types.SimpleNamespace):
+    """A row of a table."""
+
+    @property
+    def __match_args__(self) -> tuple[str, ...]:
+        return tuple(vars(self))
+
+
+class Table(list[Row]):
+    """A table whose rows are there."""
+
+    def rows(self) -> list[Row]:
+        return list(self)
+
+
+def table(rows: Iterable[dict[str, Any]]) -> Table:
+    return Table(Row(**row) for row in rows)
+
+
+def profile(
+    by: Sequence[str],
+    functions: Sequence[str] | None = None,
+    ranks: Sequence[int] | None = None,
+    communicators: Sequence[str] | None = None,
+    worlds: Sequence[int] | None = None,
+    *,
+    rows: Sequence[dict[str, Any]] | None = None,
+    sites: Sequence[dict[str, Any]] | None = None,
+    whole: bool = False,
+) -> Table:
+    """The rows above, summed by keys; the reader's own rules are in src/reader/tables/profile_rows.h.
+
+    `whole`: in the whole run there are ten times as many calls, known to 5 %, but for receives.
+    """
+    sites = SITES if sites is None else sites
+    parts = {"site": ("function", "site"), "line": ("function", "site"), "size": ("size_class",)}
+    names = ["world", *dict.fromkeys(part for key in by for part in parts.get(key, (key,)))]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for found in rows:
-        one = {**found, "site": stands_for("site_of", found["site"])}
-        one["communicator"] = stands_for("communicator_of", found["communicator"])
-        filters = {
-            "worlds": "world",
-            "ranks": "rank",
-            "functions": "function",
-            "communicators": "communicator",
-        }
-        if any(name in query and one[field] not in query[name] for name, field in filters.items()):
-            continue
-        one["untimed"] = one["function"] in query.get("untimed", [])
-        groups.setdefault(tuple(one[key] for key in query.get("by", [])), []).append(one)
-    return [
-        {**dict(zip(query.get("by", []), key, strict=True)), **_sum(groups[key])} for key in sorted(groups)
-    ]
+    for row in PROFILE if rows is None else rows:
+        number = row["communicator"]
+        of_communicator = COMMUNICATORS[number]["name"] if number >= 0 else None
+        chosen = ((functions, row["function"]), (ranks, row["rank"]), (communicators, of_communicator))
+        if all(wanted is None or value in wanted for wanted, value in (*chosen, (worlds, row["world"]))):
+            groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    found = [_summed(dict(zip(names, key, strict=True)), groups[key], sites, whole) for key in sorted(groups)]
+    if list(by) == ["rank"]:
+        for row in found:
+            process = PROCESSES[row["rank"]]
+            row["time_ns"] = row["time_ns"] if functions or communicators else process["mpi_ns"]
+            row["mpi_share"] = row["time_ns"] / process["threads_ns"]
+    return table(found)
 
 
-def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    calls, counted = (sum(row["calls"] for row in of) for of in (rows, [r for r in rows if not r["timed"]]))
-    rows = [row for row in rows if not row["untimed"]]
-    timed = [row for row in rows if row["timed"]]
+def _summed(
+    key: dict[str, Any], of: list[dict[str, Any]], sites: Sequence[dict[str, Any]], whole: bool
+) -> dict[str, Any]:
+    timed = [row for row in of if row["timed"]]
+    calls, counted = (
+        sum(row["calls"] for row in some) for some in (timed, (r for r in of if not r["timed"]))
+    )
+    found = {
+        **dict.fromkeys(COLUMNS),
+        **key,
+        "calls": calls + counted,
+        "counted": counted,
+        "timed": bool(timed),
+    }
+    for name in ("time_ns", "bytes", "received", "waited_ns"):
+        found[name] = sum(row[name] for row in of)
+    found |= {"mean_ns": found["time_ns"] / calls if calls else 0.0, "estimated_calls": 0}
+    found["min_ns"] = min((row["min_ns"] for row in timed), default=0)
+    found["max_ns"] = max((row["max_ns"] for row in timed), default=0)
+    if key.get("site", -1) >= 0:
+        frame = sites[key["site"]]
+        found |= {name: frame[name] for name in ("file", "line", "caller", "object", "offset", "tail_call")}
+    if (number := key.get("communicator", -1)) >= 0:
+        of_number = COMMUNICATORS[number]
+        found |= {"communicator": of_number["name"], "communicator_size": of_number["size"]}
+    size = found.pop("size_class", -1)
+    if size >= 0:
+        found |= {"size_from": 1 << size - 1, "size_to": 1 << size}
     by_rank: dict[int, int] = {}
     for row in timed:
         by_rank[row["rank"]] = by_rank.get(row["rank"], 0) + row["time_ns"]
-    least, most = min(by_rank.values(), default=0), max(by_rank.values(), default=0)
-    return {
-        "calls": calls,
-        "counted": counted,
-        "timed_calls": sum(row["calls"] for row in timed),
-        "estimated_calls": 0,
-        "time_ns": sum(row["time_ns"] for row in timed),
-        "min_ns": min((row["min_ns"] for row in timed), default=0),
-        "max_ns": max((row["max_ns"] for row in timed), default=0),
-        "squared_ns2": 0.0,
-        "bytes": sum(row["bytes"] for row in rows),
-        "received": sum(row["received"] for row in rows),
-        "waited_ns": sum(row["waited_ns"] for row in rows),
-        "ranks": len(by_rank),
-        "rank_time_min_ns": least,
-        "rank_time_min_at": min((rank for rank, time in by_rank.items() if time == least), default=-1),
-        "rank_time_max_ns": most,
-        "rank_time_max_at": min((rank for rank, time in by_rank.items() if time == most), default=-1),
-    }
+    if by_rank and "rank" not in key:
+        least, most = (pick(by_rank, key=lambda rank: (by_rank[rank], rank)) for pick in (min, max))
+        found |= {"ranks": len(by_rank), "rank_mean_ns": found["time_ns"] / len(by_rank)}
+        found |= {"rank_min": least, "rank_min_ns": by_rank[least]}
+        found |= {"rank_max": most, "rank_max_ns": by_rank[most]}
+    if whole:
+        known = bool(timed) and key["function"] != "MPI_Recv"
+        for name, error in (
+            ("calls", "whole_calls_error"),
+            ("time_ns", "whole_time_error_ns"),
+            ("bytes", "whole_bytes_error"),
+        ):
+            of_all = found[name] * (10 if timed else 1)
+            if timed or name == "calls":
+                found[f"whole_{name}"] = of_all
+                found[error] = of_all // 20 if known else None
+    return found
 
 
 def sample(
@@ -391,7 +453,7 @@ WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
-FUNCTION_TOTALS = [
+FUNCTION_TOTALS: list[dict[str, Any]] = [
     {
         "world": 0, "rank": rank, "function": function, "calls": calls, "measured_calls": measured,
         "time_ns": 1_000_000, "time_error_ns": error, "bytes": 4096, "bytes_error": 0,
@@ -420,26 +482,21 @@ class Run:
         self.sampled_by_counter = (Path(run_dir) / "sampled_by_counter").exists()
         self.cost, self.trace = dict(TOTAL_COST), dict(TOTAL_TRACE)
 
-    def function_totals(self) -> list[dict[str, Any]]:
-        return FUNCTION_TOTALS
+    def table(self, name: str) -> Table:
+        tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
+        return table(tables[name])
 
-    def site_totals(self, query: dict[str, Any]) -> list[dict[str, Any]]:
-        """Of timed calls ten times as many, known to 5 %, but for receives; of others their number."""
-        rows = []
-        for row in summed(PROFILE, query):
-            timed = row["timed_calls"]
-            whole = {name: row[name] * (10 if timed else 1) for name in ("calls", "time_ns", "bytes")}
-            known = timed > 0 and row["function"] != "MPI_Recv"
-            rows.append(
-                {
-                    "world": row["world"], "rank": row.get("rank", -1), "function": row["function"],
-                    "site": row["site"], "measured_calls": timed, **whole,
-                    "calls_error": whole["calls"] // 20 if known else None,
-                    "time_error_ns": whole["time_ns"] // 20 if known else None,
-                    "bytes_error": whole["bytes"] // 20 if known else None,
-                }
-            )  # fmt: skip
-        return rows
+    def profile(self, *by: Any, **chosen: Any) -> Table:
+        return profile(*by, **chosen)
+
+    def expect_profile(self, *by: Any, **chosen: Any) -> None:
+        pass
+
+    def expect_phases(self) -> None:
+        pass
+
+    def expect_exchanges(self, max_groups: int) -> None:
+        pass
 
     def processes(self) -> list[dict[str, Any]]:
         return PROCESSES
@@ -453,17 +510,8 @@ class Run:
     def total_trace(self, world: int | None = None) -> dict[str, Any]:
         return self.trace
 
-    def sums(self, questions: dict[str, list[Any]]) -> dict[str, list[list[dict[str, Any]]]]:
-        asked = {kind: questions.get(kind, []) for kind in ("profile", "peers", "phases", "exchanges")}
-        return {
-            "profile": [summed(PROFILE, query) for query in asked["profile"]],
-            "peers": [self._peers(**query) for query in asked["peers"]],
-            "phases": [self._phases(**query) for query in asked["phases"]],
-            "exchanges": [EXCHANGES for _ in asked["exchanges"]],
-        }
-
-    def locations(self) -> list[dict[str, Any]]:
-        return LOCATIONS
+    def exchanges(self, max_groups: int) -> list[dict[str, Any]]:
+        return EXCHANGES
 
     def functions(self) -> list[str]:
         return FUNCTIONS
@@ -474,27 +522,27 @@ class Run:
     def event_names(self) -> list[str]:
         return ["residual"]
 
-    def _peers(
+    def peers(
         self,
         by: list[str],
         worlds: list[int] | None = None,
         ranks: list[int] | None = None,
-        communicators: list[int] | None = None,
-    ) -> list[dict[str, Any]]:
+        communicators: list[str] | None = None,
+    ) -> Table:
         dropped = {"rank", "communicator"} - set(by)
-        return [
+        return table(
             {key: value for key, value in peer.items() if key not in dropped}
             for peer in PEERS
             if (ranks is None or peer["rank"] in ranks)
             and (communicators is None or peer["communicator"] in communicators)
-        ]
+        )
 
-    def _phases(
-        self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
-    ) -> list[dict[str, Any]]:
+    def phases(self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None) -> Table:
         if "rank" not in by:
-            return PHASES
-        return [phase | {"rank": rank} for phase in PHASES for rank in (0, 1) if rank in (ranks or (0, 1))]
+            return table(PHASES)
+        return table(
+            phase | {"rank": rank} for phase in PHASES for rank in (0, 1) if rank in (ranks or (0, 1))
+        )
 
     def sites(self) -> list[dict[str, Any]]:
         return SITES
@@ -546,6 +594,19 @@ class Run:
             signal.pause()
 
 
+def empty_run() -> Any:
+    """A run without rows."""
+    return types.SimpleNamespace(
+        processes=list, process_count=lambda: 0, warnings=list, functions=list, event_names=list, sites=list,
+        communicators=list, scopes=list, current_calls=list, samples=list, sample_summaries=list,
+        profile=lambda *_, **__: Table(), peers=lambda *_, **__: Table(), phases=lambda *_, **__: Table(),
+        table=lambda _: Table(), expect_profile=lambda *_, **__: None, expect_phases=lambda: None,
+        expect_exchanges=lambda _: None, exchanges=lambda _: [], events=lambda *_: iter(()),
+        total_cost=lambda _: dict.fromkeys(TOTAL_COST, 0),
+        total_trace=lambda _: dict.fromkeys(TOTAL_TRACE, 0),
+    )  # fmt: skip
+
+
 def install(library: Path) -> None:
     """Makes `tare` use this module, and preload `library`."""
     import tare
@@ -553,7 +614,7 @@ def install(library: Path) -> None:
 
     module = types.ModuleType("tare._native")
     for name in (
-        "FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive", "short_name",
+        "FORMAT_VERSION", "Error", "Run", "empty_run", "EndingWatch", "collect", "is_archive", "short_name",
         "short_name_with_inlined", "collector", "machine_name", "pid_namespace_name",
     ):  # fmt: skip
         setattr(module, name, globals()[name])

@@ -6,7 +6,6 @@ from typing import Any, cast
 import fake_native
 import pytest
 from tare.analysis import efficiency, events, profile, ranks
-from tare.analysis.rows import fields
 from tare.analysis.spread import spread
 
 PROFILE = cast(Any, fake_native.PROFILE)
@@ -16,69 +15,11 @@ PROCESSES = cast(Any, fake_native.PROCESSES)
 
 def recorded(rows: Any = PROFILE, sites: Any = SITES) -> Any:
     return SimpleNamespace(
-        profile_sums=lambda queries: [fake_native.summed(rows, query) for query in queries],
-        functions=fake_native.FUNCTIONS,
+        profile=lambda by, **chosen: fake_native.profile(by, rows=rows, sites=sites, **chosen),
+        rows=fake_native.Table.rows,
         sites=sites,
-        communicators=fake_native.COMMUNICATORS,
         processes=PROCESSES,
     )
-
-
-def collective(rank: int, time_ns: int, communicator: int = 0) -> Any:
-    row = fake_native.row(rank, "MPI_Allreduce", 1, 1, time_ns, 8)
-    return {**row, "communicator": communicator}
-
-
-def test_by_function_sums_ranks_and_sites() -> None:
-    rows = profile.ordered(profile.summed(recorded(), ["function"]), "time_ns", 0)
-    assert [(row.function, row.calls, row.time_ns, row.bytes, row.timed) for row in rows] == [
-        ("MPI_Recv", 5, 590_000_000, 4008, True),
-        ("MPI_Send", 7, 170_000_000, 4024, True),
-        ("MPI_Comm_rank", 4, 0, 0, False),
-    ]
-    send = rows[1]
-    assert (send.min_ns, send.max_ns) == (2_500_000, 150_000_000)
-
-
-def test_the_mean_is_of_the_calls_that_were_timed() -> None:
-    """All calls count, also look-ups, which are only counted."""
-    (row,) = profile.summed(recorded(), ["communicator"])
-    assert (row.calls, row.counted) == (16, 4)
-    assert row.mean_ns == row.time_ns / 12
-    by_function = {row.function: row for row in profile.summed(recorded(), ["function"])}
-    assert [getattr(by_function["MPI_Comm_rank"], name) for name in ("calls", "counted", "mean_ns")] == [
-        4,
-        4,
-        0.0,
-    ]
-
-
-def test_by_function_keeps_worlds_apart() -> None:
-    second = [{**row, "world": 1} for row in PROFILE]
-    rows = profile.summed(recorded([*PROFILE, *second]), ["function"])
-    assert sorted((row.world, row.calls) for row in rows if row.function == "MPI_Send") == [
-        (0, 7),
-        (1, 7),
-    ]
-
-
-def test_by_site_says_where() -> None:
-    rows = profile.summed(recorded(), ["site"])
-    found = {(row.function, row.file, row.line, row.caller, row.object): row.calls for row in rows}
-    assert found == {
-        ("MPI_Send", "/src/app.c", 12, "exchange", "/bin/app"): 6,
-        ("MPI_Send", "/src/app.c", 40, "main", "/bin/app"): 1,
-        ("MPI_Recv", None, None, "halo", "/lib/libsolver.so.1"): 5,
-        ("MPI_Comm_rank", None, None, None, None): 4,
-    }
-
-
-def test_by_rank_has_the_share_of_net_time() -> None:
-    rows = profile.by_rank(recorded())
-    assert [(row.rank, row.calls, row.time_ns, row.mpi_share) for row in rows] == [
-        (0, 9, 200_000_000, 0.1),
-        (1, 7, 600_000_000, 0.3),
-    ]
 
 
 def test_order_and_limit() -> None:
@@ -125,114 +66,11 @@ def test_events_are_described() -> None:
     assert "communicator" not in rows[2]
 
 
-def test_init_is_in_no_sum_with_other_functions() -> None:
-    begin = fake_native.row(0, "MPI_Init", 0, 1, 10**12, 0)
-    (row,) = profile.summed(recorded([*PROFILE, begin]), ["communicator"])
-    assert row.time_ns == 760_000_000
-    functions = profile.summed(recorded([*PROFILE, begin]), ["function"])
-    assert max(row.time_ns for row in functions) == 10**12
-
-
-def test_copies_of_a_line_are_one_site() -> None:
-    unrolled = fake_native.site(fake_native.frame(999, "exchange", 12), fake_native.frame(64, "main", 50))
-    more = [*PROFILE, fake_native.row(0, "MPI_Send", 3, 2, 100, 8)]
-    rows = profile.summed(recorded(more, [*SITES, unrolled]), ["site"])
-    (row,) = [row for row in rows if row.line == 12]
-    assert (row.calls, row.offset) == (8, 16)
-
-
-def test_one_line_called_from_two_is_two_sites() -> None:
-    caller = fake_native.frame(80, "main", 60)
-    from_elsewhere = fake_native.site(fake_native.frame(16, "exchange", 12), caller)
-    more = [*PROFILE, fake_native.row(0, "MPI_Send", 3, 2, 100, 8)]
-    rows = profile.summed(recorded(more, [*SITES, from_elsewhere]), ["site"])
-    callers = {row.path[1]["line"]: row.calls for row in rows if row.line == 12}
-    assert callers == {50: 6, 60: 2}
-
-
-def test_one_line_called_from_two_is_one_line() -> None:
-    frame, site = fake_native.frame, fake_native.site
-    paths = [
-        site(frame(80, "relax", 7, "/lib/libsolver.so.1"), frame(64, "main", 50), shown=1),
-        site(frame(96, "restrict", 9, "/lib/libsolver.so.1"), frame(64, "main", 50), shown=1),
-    ]
-    calls = [fake_native.row(rank, "MPI_Allreduce", rank, 1, 10 + 20 * rank, 8) for rank in (0, 1)]
-    (row,) = profile.summed(recorded(calls, paths), ["line"])
-    assert (row.file, row.line, row.caller) == ("/src/app.c", 50, "main")
-    assert (row.calls, row.time_ns, row.ranks, row.rank_min_ns) == (2, 40, 2, 10)
-    assert row.path == ()
-    assert row.imbalance_ns == 0, "ranks in different calls do not wait for each other"
-
-
-def test_any_keys_can_be_combined() -> None:
-    rows = profile.summed(recorded(), ["function", "size", "rank"])
-    assert {(row.function, row.size_from, row.rank): row.calls for row in rows} == {
-        ("MPI_Send", 4, 0): 5,
-        ("MPI_Recv", 4, 1): 5,
-        ("MPI_Comm_rank", None, 0): 4,
-        ("MPI_Send", 4, 1): 2,
-    }
-
-
 @pytest.mark.parametrize("key", profile.KEYS)
 def test_a_row_has_the_fields_of_its_keys(key: profile.Key) -> None:
     names = profile.columns([key])
-    rows = profile.by_rank(recorded()) if key == "rank" else profile.summed(recorded(), [key])
-    assert all(list(fields(row, names)) == names for row in rows)
-
-
-def test_rows_tell_the_spread_over_ranks() -> None:
-    (send,) = [row for row in profile.summed(recorded(), ["function"]) if row.function == "MPI_Send"]
-    assert (send.ranks, send.rank_min, send.rank_min_ns) == (2, 1, 10_000_000)
-    assert (send.rank_max, send.rank_max_ns, send.rank_mean_ns) == (0, 160_000_000, 85_000_000)
-    assert send.imbalance_ns is None  # no collective
-
-
-def test_imbalance_is_the_time_beyond_that_of_the_latest_rank() -> None:
-    """Ranks 0 and 1, 2 and 3 reduce among themselves, with one name for both communicators' functions."""
-    rows = [collective(0, 100), collective(1, 400), collective(2, 1000, 1), collective(3, 1500, 1)]
-    run = recorded(rows)
-    run.communicators = [{"name": "left", "size": 2}, {"name": "", "size": 2}]
-    (row,) = profile.summed(run, ["function"])
-    assert row.imbalance_ns == 300 + 500
-    by_communicator = profile.summed(run, ["communicator"])
-    assert [(row.communicator, row.imbalance_ns) for row in by_communicator] == [
-        ("left", 300),
-        ("#1", 500),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("chosen", "calls"),
-    [
-        ({"functions": frozenset({"MPI_Send"})}, 7),
-        ({"ranks": frozenset({1})}, 7),
-        ({"ranks": frozenset({0}), "functions": frozenset({"MPI_Send"})}, 5),
-        ({"communicators": frozenset({"MPI_COMM_WORLD"})}, 16),
-        ({"communicators": frozenset({"other"})}, 0),
-        ({"worlds": frozenset({1})}, 0),
-    ],
-)
-def test_rows_are_chosen(chosen: dict[str, Any], calls: int) -> None:
-    rows = profile.summed(recorded(), ["function"], profile.Chosen(**chosen))
-    assert sum(row.calls for row in rows) == calls
-
-
-def test_time_of_a_rank_is_of_the_chosen_calls() -> None:
-    chosen = profile.Chosen(functions=frozenset({"MPI_Send"}))
-    rows = profile.by_rank(recorded(), chosen)
-    assert [(row.rank, row.calls, row.time_ns) for row in rows] == [
-        (0, 5, 160_000_000),
-        (1, 2, 10_000_000),
-    ]
-    assert rows[0].mpi_share == pytest.approx(0.08)
-
-
-@pytest.mark.parametrize(
-    ("size_class", "sizes"), [(-1, (None, None)), (0, (0, 1)), (1, (1, 2)), (11, (1024, 2048))]
-)
-def test_size_classes_are_powers_of_two(size_class: int, sizes: Any) -> None:
-    assert profile.size_range(size_class) == sizes
+    rows = profile.summed(recorded(), [key])
+    assert all(list(profile.record(row, names, SITES)) == names for row in rows)
 
 
 def test_efficiencies_multiply() -> None:

@@ -39,9 +39,8 @@ def measured(
     ][skipped:]
     return SimpleNamespace(
         meta=metadata(wall_ns=net_ns + 10**8), processes=[process],
-        functions=fake_native.FUNCTIONS, sites=sites,
-        profile_sums=lambda queries: [fake_native.summed(rows, query) for query in queries],
-        communicators=fake_native.COMMUNICATORS,
+        sites=sites, rows=fake_native.Table.rows,
+        profile=lambda by, **chosen: fake_native.profile(by, rows=rows, sites=sites, **chosen),
     )  # fmt: skip
 
 

@@ -185,11 +185,11 @@ def test_sql_holds_no_formula_in_titles(
     printed: Print, hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import duckdb
-    from tare.tables import sql
-    from tare.tables.opened import OpenRun
+    from tare.runs import sql
+    from tare.runs.run import Run
 
     monkeypatch.setattr(sql, "connect", lambda _, **__: duckdb.connect())
-    monkeypatch.setattr(OpenRun, "tables", lambda _: {})
+    monkeypatch.setattr(Run, "tables", lambda _: {})
     query = f"""SELECT 1 AS "=1\x1b[2J", '{chr(9)}@2' AS b"""
     assert printed("sql", hostile, "--csv", query).startswith("'=1\\x1b[2J,b\n1,\\t@2\n")
 

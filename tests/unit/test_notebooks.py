@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from tare.tables import html
+from tare.runs import html
 
 if TYPE_CHECKING:
     from tare._native import Table
@@ -45,7 +45,7 @@ class Rows:
 
 
 def shown_of(columns: list[str], rows: list[list[object]]) -> str:
-    return html.head(cast("Table", Rows(columns, rows)))
+    return html.head(cast("Table[Any]", Rows(columns, rows)))
 
 
 def test_a_table_shows_its_first_rows_and_how_many_there_are() -> None:

@@ -11,7 +11,7 @@ import fake_native
 import pytest
 import tare
 from some_run import metadata
-from tare.analysis import endings
+from tare import units
 from tare.reporters import summary
 from tare.reporters.console import console
 from tare.runs.run import Run
@@ -103,9 +103,10 @@ def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
     assert "not written (--write none)" in shown(recording)
 
 
-def test_long_names_are_cut_not_wrapped(recording: Run) -> None:
+def test_long_names_are_cut_not_wrapped(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = "hypre_" + "VeryLong" * 20
-    recording.__dict__["sites"] = [{**site, "caller": caller} for site in fake_native.SITES]
+    sites = [{**site, "caller": caller} for site in fake_native.SITES]
+    monkeypatch.setattr(fake_native, "SITES", sites)
     recording.meta.command = ["./app", "x" * 300]
     lines = shown(recording).splitlines()
     (row,) = [line for line in lines if "app.c:40" in line]
@@ -113,9 +114,9 @@ def test_long_names_are_cut_not_wrapped(recording: Run) -> None:
     assert "…" in row
 
 
-def test_places_are_cut_at_their_beginning(recording: Run) -> None:
+def test_places_are_cut_at_their_beginning(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     file = "/src/" + "very_long_" * 20 + "solver.c"
-    recording.__dict__["sites"] = [{**site, "file": file} for site in fake_native.SITES]
+    monkeypatch.setattr(fake_native, "SITES", [{**site, "file": file} for site in fake_native.SITES])
     assert "_solver.c:40 " in shown(recording)
 
 
@@ -128,8 +129,8 @@ def test_a_full_disk_is_named(recording: Run) -> None:
 
 def test_end_by_an_unnamed_signal(recording: Run) -> None:
     recording.meta = metadata(exit_code=None, signal=64)
-    assert summary.ending(recording).startswith("killed by ")
-    assert endings.signal_name(40) == "signal 40"
+    assert recording.ending.startswith("killed by ")
+    assert units.signal_name(40) == "signal 40"
 
 
 def info(recording: Run) -> list[str]:
@@ -141,11 +142,18 @@ def info(recording: Run) -> list[str]:
     return lines
 
 
-def test_locations_have_a_line_each(recording: Run) -> None:
-    recording.__dict__["location_rows"] = [
-        fake_native.location(0, 20_000),
-        fake_native.location(1, 0, 1, dropped=70),
-    ]
+def have_locations(monkeypatch: pytest.MonkeyPatch, locations: list[dict[str, Any]]) -> None:
+    monkeypatch.setattr(fake_native, "LOCATIONS", locations)
+
+
+def test_locations_have_a_line_each(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    have_locations(
+        monkeypatch,
+        [
+            fake_native.location(0, 20_000),
+            fake_native.location(1, 0, 1, dropped=70),
+        ],
+    )
     lines = info(recording)
     at = lines.index("Locations (a thread, with its buffer)")
     assert [line.split() for line in lines[at + 1 : at + 4]] == [
@@ -155,10 +163,11 @@ def test_locations_have_a_line_each(recording: Run) -> None:
     ]
 
 
-def test_many_locations_are_folded(recording: Run) -> None:
-    recording.__dict__["location_rows"] = [
-        fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)
-    ]
+def test_many_locations_are_folded(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    have_locations(
+        monkeypatch,
+        [fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)],
+    )
     lines = info(recording)
     at = lines.index("Locations (a thread, with its buffer)")
     table = [line.split() for line in lines[at + 1 : at + 9]]
@@ -167,6 +176,8 @@ def test_many_locations_are_folded(recording: Run) -> None:
     assert table[7] == ["B/event", "10.0", "1", "10.0", "10.0", "1", "10.0"]
 
 
-def test_locations_are_not_shown_where_they_are_the_ranks(recording: Run) -> None:
-    recording.__dict__["location_rows"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
+def test_locations_are_not_shown_where_they_are_the_ranks(
+    recording: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    have_locations(monkeypatch, [fake_native.location(0, 0), fake_native.location(1, 0)])
     assert "Locations (a thread, with its buffer)" not in info(recording)

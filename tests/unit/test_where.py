@@ -62,16 +62,19 @@ def running(
         for rank in range(4)
     ]  # fmt: skip
 
-    def calls_of(function: str) -> list[dict[str, Any]]:
+    def calls_of(function: str) -> list[Any]:
         return [
-            {"world": 0, "rank": rank, "function": function, "communicator": communicator, "calls": count}
+            SimpleNamespace(
+                world=0, rank=rank, function=function, calls=count,
+                communicator_number=communicator if communicator >= 0 else None,
+            )
             for (rank, communicator), count in (completed or {}).get(function, {}).items()
-        ]
+        ]  # fmt: skip
 
     return SimpleNamespace(**{
         "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
-        "current_calls": list(calls), "calls_of": calls_of, "end_ns": None,
-        "peer_sums": lambda by, worlds, ranks, communicators: [], **more,
+        "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
+        "peer_table": lambda *_: [], "rows": lambda table: table, **more,
     })  # fmt: skip
 
 
@@ -356,8 +359,8 @@ def test_tags_and_communicators_that_do_not_match() -> None:
 
 
 def test_a_message_that_was_never_received() -> None:
-    def peer(rank: int, peer: int, sent: int, received: int) -> dict[str, int]:
-        return {"world": 0, "rank": rank, "peer": peer, "sent_messages": sent, "received_messages": received}
+    def peer(rank: int, peer: int, sent: int, received: int) -> Any:
+        return SimpleNamespace(rank=rank, peer=peer, sent_messages=sent, received_messages=received)
 
     calls = [
         call(0, "MPI_Recv", 1, 7),
@@ -366,9 +369,9 @@ def test_a_message_that_was_never_received() -> None:
         call(3, "MPI_Barrier"),
     ]
     for sent, messages in ((5, [2]), (3, [])):
-        run = running(*calls, peer_sums=lambda *_, sent=sent: [peer(0, 1, 9, 3), peer(1, 0, sent, 9)])
+        run = running(*calls, peer_table=lambda *_, sent=sent: [peer(0, 1, 9, 3), peer(1, 0, sent, 9)])
         assert [each.messages for each in where.look(run).mismatches] == messages
-    run = running(*calls, peer_sums=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
+    run = running(*calls, peer_table=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
     assert "Rank 1 has sent rank 0 2 messages that it has not received" in shown(run)
 
 

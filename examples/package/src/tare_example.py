@@ -15,11 +15,11 @@ from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.exporters import Exporter, Part
 from tare.options import Option
+from tare.runs.run import Run
 from tare.streams import say
-from tare.tables.opened import OpenRun
 
 
-def _times(run: OpenRun, ranks: list[int] | None) -> dict[int, int]:
+def _times(run: Run, ranks: list[int] | None) -> dict[int, int]:
     """The time in MPI of each rank, in ns."""
     import pyarrow
 
@@ -44,7 +44,7 @@ def busiest(
         say(f"rank {rank}: {times[rank] / 1e9:.3f} s in MPI")
 
 
-def _write(run: OpenRun, to: Path, part: Part) -> str:
+def _write(run: Run, to: Path, part: Part) -> str:
     times = _times(run, part.ranks)
     to.write_text("".join(f"{rank}\t{time_ns}\n" for rank, time_ns in sorted(times.items())), "utf-8")
     return f"{len(times)} ranks"

@@ -73,7 +73,7 @@ def of_run(recording: Run) -> Kept | None:
         spent=_spent(cost, recording.spells) * (all_ns / time_ns if time_ns else 1),
         lost=None if found is None else found.overhead,
         counting=_counting(cost),
-        spent_bytes=ranks.total_trace(recording)["bytes"],
+        spent_bytes=recording.total_trace()["bytes"],
         spells=len({spell["spell"] for spell in spells}),
         traced_spells=len({spell["spell"] for spell in spells if spell["traced"]}),
         counted_spells=len({spell["spell"] for spell in spells if not spell["measured"]}),
@@ -103,7 +103,7 @@ def _share_of(cost: TotalCost, ns: float) -> float:
 def _whole_trace(recording: Run) -> float | None:
     """With wrappers as they were, which do less in other spells, and one record of each call written out."""
     cost = ranks.total_cost(recording)
-    events = ranks.total_trace(recording)["events"]
+    events = recording.total_trace()["events"]
     spent_ns = cost.wrapper_ns + cost.flush_ns
     if events == 0 or spent_ns == 0:
         return None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tare._native import Process
-    from tare.analysis.profile import Row
+    from tare._tables import ProfileRow
     from tare.runs.run import Run
 
 # A matrix of more ranks is one of groups of ranks; so many cells of a page are legible.
@@ -67,7 +67,7 @@ class SizeClass:
     time_ns: int = 0
 
 
-def sizes(rows: Sequence[Row]) -> list[SizeClass]:
+def sizes(rows: Sequence[ProfileRow]) -> list[SizeClass]:
     """The profile by size class, the smallest first, summed over worlds; without calls that move nothing."""
     classes: dict[int, SizeClass] = {}
     for row in rows:

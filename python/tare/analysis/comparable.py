@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
-from tare.analysis.endings import signal_name
 from tare.command_name import arguments
 from tare.runs.metadata import Options
+from tare.units import signal_name
 
 if TYPE_CHECKING:
     from tare._native import Process

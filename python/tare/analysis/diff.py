@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.profile import Recorded, Row, summed
-from tare.analysis.rows import Placed
+from tare.analysis.profile import Recorded, summed
+from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import Process
+    from tare._tables import ProfileRow
     from tare.runs.metadata import Metadata
 
 # What a gate can check. For each of them, less is better.
@@ -37,7 +38,7 @@ class Line:
     """A function or call site on both sides; if it is absent on one side, its values are 0 there."""
 
     function: str
-    place: Placed | None  # of a call site; None: the line is for the function
+    place: AtPlace | None  # of a call site; None: the line is for the function
     time_ns: Comparison  # time of the calls, in ns
     calls: Comparison  # number of calls
     bytes: Comparison  # bytes that the calls moved
@@ -106,13 +107,13 @@ def difference(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> Diffe
 def _figures(run: MeasuredRun) -> dict[str, float]:
     """The metrics of a run; times in nanoseconds."""
     processes = run.processes
-    (everything,) = run.profile_sums([{}])
+    everything = summed(run, ["function"])
     found: dict[str, float] = {
         "net": max((process["net_ns"] for process in processes), default=0),
         "mpi": _mean(processes, lambda process: process["mpi_ns"]),
         "computing": _mean(processes, useful_ns),
-        "calls": sum(row["calls"] for row in everything),
-        "bytes": sum(row["bytes"] for row in everything),
+        "calls": sum(row.calls for row in everything),
+        "bytes": sum(row.bytes for row in everything),
     }
     if run.meta.wall_ns is not None:
         found["wall"] = run.meta.wall_ns
@@ -123,7 +124,17 @@ def _mean(processes: Sequence[Process], figure: Callable[[Process], int]) -> flo
     return sum(map(figure, processes)) / len(processes) if processes else 0.0
 
 
-Values = Mapping[Hashable, Row]
+@dataclass
+class _Sums:
+    """The calls of a line in one run."""
+
+    row: ProfileRow  # the last one of them
+    time_ns: int = 0
+    calls: int = 0
+    bytes: int = 0
+
+
+Values = Mapping[Hashable, _Sums]
 
 
 def _by_function(run: MeasuredRun) -> Values:
@@ -131,12 +142,12 @@ def _by_function(run: MeasuredRun) -> Values:
 
 
 def _by_site(
-    base: Sequence[Sequence[Row]], new: Sequence[Sequence[Row]]
+    base: Sequence[Sequence[ProfileRow]], new: Sequence[Sequence[ProfileRow]]
 ) -> tuple[list[Values], list[Values]]:
     """Sums by function, caller and file, and by the position of the call among those there."""
     places = (_lines_of(base), _lines_of(new))
 
-    def values(rows: Sequence[Row], side: int) -> Values:
+    def values(rows: Sequence[ProfileRow], side: int) -> Values:
         keyed = []
         for row in rows:
             place = _place(row)
@@ -160,7 +171,7 @@ def _which(line: int, own: list[int], others: list[int]) -> Hashable:
     return [each for each in own if each not in others].index(line), "moved"
 
 
-def _lines_of(runs: Sequence[Sequence[Row]]) -> dict[Hashable, list[int]]:
+def _lines_of(runs: Sequence[Sequence[ProfileRow]]) -> dict[Hashable, list[int]]:
     found: dict[Hashable, set[int]] = {}
     for rows in runs:
         for row in rows:
@@ -168,37 +179,32 @@ def _lines_of(runs: Sequence[Sequence[Row]]) -> dict[Hashable, list[int]]:
     return {place: sorted(lines) for place, lines in found.items()}
 
 
-def _line(row: Row) -> int:
+def _line(row: ProfileRow) -> int:
     return int(row.line or row.offset or 0)
 
 
-def _place(row: Row) -> Hashable:
+def _place(row: ProfileRow) -> Hashable:
     return row.function, row.caller, PurePath(row.file or row.object or "").name
 
 
-def _added(rows: Iterable[tuple[Hashable, Row]]) -> Values:
+def _added(rows: Iterable[tuple[Hashable, ProfileRow]]) -> Values:
     """Sums of the rows with equal keys: different worlds, or copies of a line."""
-    found: dict[Hashable, Row] = {}
+    found: dict[Hashable, _Sums] = {}
     for key, row in rows:
-        if key in found:
-            one = found[key]
-            found[key] = replace(
-                row,
-                time_ns=one.time_ns + row.time_ns,
-                calls=one.calls + row.calls,
-                bytes=one.bytes + row.bytes,
-            )
-        else:
-            found[key] = row
+        sums = found.setdefault(key, _Sums(row))
+        sums.row = row
+        sums.time_ns += row.time_ns
+        sums.calls += row.calls
+        sums.bytes += row.bytes
     return found
 
 
 def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> list[Line]:
-    rows: dict[Hashable, Row] = {}
+    rows: dict[Hashable, ProfileRow] = {}
     for values in (*base, *new):
-        for key, row in values.items():
-            if row.function not in OUTSIDE_NET:
-                rows[key] = row  # the last one, of the new runs, provides the line
+        for key, sums in values.items():
+            if sums.row.function not in OUTSIDE_NET:
+                rows[key] = sums.row  # the last one, of the new runs, provides the line
     lines = []
     for key, row in rows.items():
         time_ns, calls, size = (

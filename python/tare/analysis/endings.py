@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import signal as signals
 from collections.abc import Sequence
 from dataclasses import dataclass
+from signal import SIGKILL, SIGTERM
 from typing import TYPE_CHECKING
 
+from tare import units
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -21,14 +22,6 @@ OBSERVED = ("exit", "end")
 CLOSE_NS = NS_PER_S // 50
 
 
-def signal_name(number: int) -> str:
-    """ "SIGSEGV"; "signal 99" if it has no name here."""
-    try:
-        return signals.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
 def describe(process: Process) -> str:
     """In full: "exited without MPI_Finalize, exit code 3", "killed by SIGSEGV"."""
     return described(process["state"], process["exit_code"], process["signal"], process["finalized"])
@@ -36,7 +29,7 @@ def describe(process: Process) -> str:
 
 def described(state: str, exit_code: int | None, signal: int | None, finalized: bool | None) -> str:
     """`describe`, from the fields of a process."""
-    by = f" by {signal_name(signal)}" if signal else ""
+    by = f" by {units.signal_name(signal)}" if signal else ""
     with_code = f", exit code {exit_code}" if exit_code is not None else ""
     if state == "killed":
         return f"killed{by}{' after MPI_Finalize' if finalized else ''}"
@@ -51,7 +44,7 @@ def described(state: str, exit_code: int | None, signal: int | None, finalized: 
 
 def brief(process: Process) -> str:
     """For a column: "exited (3)", "killed (SIGSEGV)"."""
-    detail = signal_name(process["signal"]) if process["signal"] else process["exit_code"]
+    detail = units.signal_name(process["signal"]) if process["signal"] else process["exit_code"]
     return f"{process['state']} ({detail})" if detail else process["state"]
 
 
@@ -75,7 +68,7 @@ def first(processes: Sequence[Process]) -> First | None:
         return None
     close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
     # Launchers end the other processes with these signals.
-    own = [process for process in close if process["signal"] not in (signals.SIGTERM, signals.SIGKILL)]
+    own = [process for process in close if process["signal"] not in (SIGTERM, SIGKILL)]
     return First(own or close, all(process["until"] in OBSERVED for process in early))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tare._native import Location
+    from tare._tables import LocationsRow
 
 
-def bytes_per_event(location: Location) -> float | None:
+def bytes_per_event(location: LocationsRow) -> float | None:
     """On disk; None if it has no events."""
-    return location["bytes"] / location["events"] if location["events"] else None
+    return location.bytes / location.events if location.events else None

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from tare._native import PeerSum
+    from tare._native import Table
+    from tare._tables import PeersRow
+
+_Row = TypeVar("_Row")
 
 
 class CountsMessages(Protocol):
     """Implemented by runs.run.Run."""
 
-    def peer_sums(
+    def rows(self, table: Table[_Row]) -> list[_Row]:
+        """All rows of a table."""
+
+    def peer_table(
         self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]:
-        """See `ProfiledRun.peer_sums`."""
+        by: Sequence[str],
+        worlds: Sequence[int] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+    ) -> Table[PeersRow]:
+        """See `Run.peer_table`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from tare.analysis.endings import STATES
 
 if TYPE_CHECKING:
-    from tare._native import Process, State, Trace
+    from tare._native import Process, State
     from tare._native import TotalCost as NativeCost
 
 
@@ -47,18 +47,6 @@ class TotalCost:
     dropped: int = 0  # records of the trace for which there was no room
 
 
-NOTHING_TRACED: Trace = {
-    "events": 0,
-    "bytes": 0,
-    "dropped": 0,
-    "overwritten_bytes": 0,
-    "policy": None,
-    "kept_newest": False,
-    "no_space": False,
-    "written": True,
-}
-
-
 def mpi_share(process: Process) -> float:
     """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1.
 
@@ -91,19 +79,12 @@ def count_states(processes: Sequence[Process]) -> dict[State, int]:
 class Recorded(Protocol):
     """The data of a run that sums over its ranks need (runs.run.Run)."""
 
-    def total_cost(self, world: int | None = None) -> NativeCost | None: ...
-    def total_trace(self, world: int | None = None) -> Trace | None: ...
-
-
-def total_trace(run: Recorded, world: int | None = None) -> Trace:
-    """Of all processes, or of the ranks of a world."""
-    return run.total_trace(world) or NOTHING_TRACED
+    def total_cost(self, world: int | None = None) -> NativeCost: ...
 
 
 def total_cost(run: Recorded, world: int | None = None) -> TotalCost:
     """Of all processes, or of the ranks of a world."""
-    found = run.total_cost(world)
-    return TotalCost(**found) if found else TotalCost()
+    return TotalCost(**run.total_cost(world))
 
 
 # What processes have less of for want of memory (`reduced` in docs/json.md).

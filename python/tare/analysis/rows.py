@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tare._native import Frame, Site
@@ -22,6 +22,23 @@ class Placed:
     object: str | None = None  # path of the executable or library
     offset: int | None = None  # address in the object
     tail_call: str | None = None  # function called here that went on by a tail call
+
+
+class AtPlace(Protocol):
+    """What has the fields of a place, such as rows of the profile."""
+
+    @property
+    def file(self) -> str | None: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def caller(self) -> str | None: ...
+    @property
+    def object(self) -> str | None: ...
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def tail_call(self) -> str | None: ...
 
 
 UNKNOWN = Placed()
@@ -42,6 +59,11 @@ def placed(frame: Frame | Site) -> Placed:
 def place_of(site: int, sites: Sequence[Site]) -> Placed:
     """The place of a call site; unknown for -1, the number of functions that are only counted."""
     return placed(sites[site]) if 0 <= site < len(sites) else UNKNOWN
+
+
+def record(row: Any) -> dict[str, Any]:
+    """All fields of a row of a table, in their order."""
+    return fields(row, row.__match_args__)
 
 
 def fields(row: object, names: Sequence[str]) -> dict[str, Any]:

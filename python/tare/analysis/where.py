@@ -20,7 +20,8 @@ from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, CurrentCall, PendingRequest, Process, ProfileSum, Site
+    from tare._native import Communicator, CurrentCall, PendingRequest, Process, Site
+    from tare._tables import ProfileRow
 
 # A call counts as blocked once it has lasted that long: messages under way arrive sooner.
 BLOCKED_AFTER_NS = NS_PER_S
@@ -124,7 +125,7 @@ class Running(CountsMessages, Protocol):
     def end_ns(self) -> int | None:
         """Unix time at which the command ended; None if that is not known, or has not happened."""
 
-    def calls_of(self, function: str) -> list[ProfileSum]:
+    def calls_of(self, function: str) -> list[ProfileRow]:
         """The profile of the function, and of calls whose function is not known, by world, rank, function and
         communicator."""
 
@@ -307,17 +308,15 @@ class _Completed:
         counts = self._by_function[function] = {}
         uncertain = self._uncertain[function] = set()
         for row in self._run.calls_of(function):
-            rank = (row["world"], row["rank"])
+            rank = (row.world, row.rank)
             # A full table holds calls without their function, or without their communicator.
-            known = row["function"] == function
-            if row["calls"] and not (
-                known and (row["communicator"] >= 0 or meaning(function).ends == "world")
-            ):
+            known, number = row.function == function, row.communicator_number
+            if row.calls and not (known and (number is not None or meaning(function).ends == "world")):
                 uncertain.add(rank)
             if not known:
                 continue
-            at = (rank, row["communicator"])
-            counts[at] = counts.get(at, 0) + row["calls"]
+            at = (rank, -1 if number is None else number)
+            counts[at] = counts.get(at, 0) + row.calls
 
 
 class _Description:

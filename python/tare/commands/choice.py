@@ -6,29 +6,27 @@ import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from tare.analysis import profile
 from tare.analysis.profile import communicator_names
 from tare.errors import NOTHING_MEASURED, CommandError
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, Process, ProfileSum, SumsQuery
+    from tare._native import Communicator
 
 LISTED = 8
 # Events that tare adds itself, and what has no name of its own.
 OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
 
 
-class Recorded(Protocol):
+class Recorded(profile.Recorded, Protocol):
     """What a run holds, as far as options name it (runs.run.Run)."""
 
-    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
     @property
     def functions(self) -> list[str]: ...
     @property
     def event_names(self) -> list[str]: ...
     @property
     def communicators(self) -> list[Communicator]: ...
-    @property
-    def processes(self) -> list[Process]: ...
     @property
     def warnings(self) -> list[str]: ...
 
@@ -37,8 +35,8 @@ def check_functions(recorded: Recorded, names: Iterable[str] | None, *, events: 
     """CommandError if the run has no call of one of them; with `events`, no event of its name either."""
     if not names:
         return
-    (rows,) = recorded.profile_sums([{"by": ["function"]}])
-    called = [row["function"] for row in sorted(rows, key=lambda row: -row["time_ns"]) if row["calls"]]
+    rows = profile.summed(recorded, ["function"])
+    called = [row.function for row in sorted(rows, key=lambda row: -row.time_ns) if row.calls]
     known = list(dict.fromkeys([*called, *(recorded.event_names if events else ())]))
     for name in names:
         if name in known or (events and name in OWN_EVENTS):

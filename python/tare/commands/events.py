@@ -8,7 +8,6 @@ from typing import Annotated
 
 from tare import streams
 from tare.analysis.events import described
-from tare.analysis.ranks import total_trace
 from tare.commands import MAX_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, choice, new_path, seconds
 from tare.commands.reading import Counted, conclude, open_readable
 from tare.errors import CommandError, UsageError
@@ -99,7 +98,7 @@ def events(
 
 
 def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
-    trace = total_trace(recording)
+    trace = recording.total_trace()
     if not trace["written"]:
         return "they were recorded, but not written (--write none)"
     if time_span != (None, None):

@@ -68,13 +68,11 @@ def export(
     """
     if start is not None and end is not None and start > end:
         raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
-    from tare.tables.opened import OpenRun
-
     exporter = to.load()
     _refuse_parts(to.name, exporter, rank, start is not None or end is not None, event)
     made = output or _beside(run, member, exporter.suffix)
     refuse_existing(made)
-    recording = open_readable(run, member, OpenRun, times=times)
+    recording = open_readable(run, member, times)
     choice.check_ranks(recording, rank)
     with to.named():
         from tare.exporters import Part

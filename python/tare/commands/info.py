@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tare.analysis import budget, locations, ranks, totals, trial
+from tare.analysis.rows import record
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude
 from tare.runs.run import Run, open_run
@@ -64,16 +65,17 @@ def _content(recording: Run) -> dict[str, Any]:
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
         "locations": [
-            {**row, "bytes_per_event": locations.bytes_per_event(row)} for row in recording.location_rows
+            {**record(row), "bytes_per_event": locations.bytes_per_event(row)}
+            for row in recording.rows(recording.locations)
         ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
-        "cost": asdict(ranks.total_cost(recording)),
+        "cost": recording.total_cost(),
         "trial": asdict(found) if (found := trial.of_run(recording)) else None,
         "totals": [asdict(total) for total in totals.of_run(recording)],
         "budget": asdict(kept) if (kept := budget.of_run(recording)) else None,
         "reception": vars(meta.reception) if meta.reception else None,
-        "trace": ranks.total_trace(recording),
+        "trace": recording.total_trace(),
         "unseen": [vars(row) for row in meta.unseen],
         "missing": [vars(row) for row in meta.missing],
         "launched": vars(meta.launched) if meta.launched else None,

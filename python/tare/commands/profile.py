@@ -6,15 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from tare import streams
 from tare.analysis import profile as sums
-from tare.analysis import tables, totals
+from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
-from tare.analysis.profile import AnyRow, Chosen, Key, RankRow, Row
-from tare.analysis.ranks import total_mpi_ns
+from tare.analysis.profile import Chosen, Key
 from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
@@ -23,6 +21,8 @@ from tare.options import Option
 from tare.runs.run import Run
 
 if TYPE_CHECKING:
+    from tare._native import Site
+    from tare._tables import PeersRow, PhasesRow, ProfileRow
     from tare.reporters.sheet import Sheet
 
 SCHEMA = "tare.profile/1"
@@ -125,9 +125,9 @@ def profile(
     )
     subject = _subject_of(names)
     recording = open_readable(run, member)
-    # So that the profiles are read once, for the table and for the rows by rank that the checks need.
+    # So that the profiles are read once, for the table and for the processes that the checks need.
     if subject is None:
-        recording.expect({"profile": sums.questions(recording, [cast("list[Key]", names)], chosen)})
+        recording.expect_profile(names, **chosen.arguments())
     _check(recording, chosen)
     found = _table(recording, names, subject, chosen, sort, limit)
     if json:
@@ -135,16 +135,14 @@ def profile(
 
         content = {
             "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
-            "rows": [fields(row, found.columns) for row in found.rows],
+            "rows": found.records(),
         }
         json_reporter.write(sys.stdout, SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell
 
-        csv_reporter.write_rows(
-            sys.stdout, found.columns, [in_cell(row, found.columns) for row in found.rows]
-        )
+        csv_reporter.write_rows(sys.stdout, found.columns, [in_cell(row) for row in found.records()])
     elif found.rows:
         _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
@@ -184,7 +182,14 @@ class _Table:
     rows: Sequence[object]
     left_out: int  # rows beyond the limit
     sheet: Callable[[], Sheet]  # of `rows`
-    calls: Sequence[Row] = ()  # `rows`, if they are sums by call site or other keys of calls
+    calls: Sequence[ProfileRow] = ()  # `rows`, if they are sums of the profile
+    sites: Sequence[Site] = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as JSON has them."""
+        if self.calls:
+            return [sums.record(row, self.columns, self.sites) for row in self.calls]
+        return [fields(row, self.columns) for row in self.rows]
 
 
 def _table(
@@ -215,13 +220,11 @@ def _table(
         ) from error
     keys = cast("list[Key]", names)
     columns = sums.columns(keys)
-    if keys == ["rank"]:
-        ranks = _limited(_ordered(sums.by_rank(recording, chosen), keys, columns, sort), limit)
-        return _Table(columns, *ranks, lambda: _rank_sheet(ranks[0], worlds))
-    summed = sums.summed(recording, keys, chosen, partial(totals.by_keys, recording))
+    summed = sums.summed(recording, keys, chosen)
     rows = _limited(_ordered(summed, keys, columns, sort), limit)
-    total_ns = total_mpi_ns(recording.processes)
-    return _Table(columns, *rows, lambda: _sheet(rows[0], keys, total_ns, worlds), rows[0])
+    if keys == ["rank"]:
+        return _Table(columns, *rows, lambda: _rank_sheet(rows[0], worlds))
+    return _Table(columns, *rows, lambda: _sheet(recording, rows[0], keys), rows[0], recording.sites)
 
 
 AnyTableRow = TypeVar("AnyTableRow")
@@ -232,7 +235,9 @@ def _limited(rows: list[AnyTableRow], limit: int) -> tuple[list[AnyTableRow], in
     return (rows[:limit], max(len(rows) - limit, 0)) if limit else (rows, 0)
 
 
-def _ordered(rows: list[AnyRow], keys: list[Key], columns: list[str], sort: Sort | None) -> list[AnyRow]:
+def _ordered(
+    rows: list[ProfileRow], keys: list[Key], columns: list[str], sort: Sort | None
+) -> list[ProfileRow]:
     if sort is None and keys in IN_ORDER:
         column = "size_to" if keys == ["size"] else "rank"
         return sorted(rows, key=lambda row: (row.world, getattr(row, column) or 0))
@@ -252,25 +257,25 @@ def _by_sum(
     return sorted(rows, key=lambda row: sum(getattr(row, column) for column in columns), reverse=True)
 
 
-def _sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
+def _sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sheet:
     from tare.reporters import profile
 
-    return profile.sheet(rows, keys, total_ns, worlds)
+    return profile.sheet(recording, rows, keys)
 
 
-def _rank_sheet(rows: Sequence[RankRow], worlds: int) -> Sheet:
+def _rank_sheet(rows: Sequence[ProfileRow], worlds: int) -> Sheet:
     from tare.reporters import profile
 
     return profile.rank_sheet(rows, worlds)
 
 
-def _peer_sheet(rows: Sequence[tables.PeerRow], names: Sequence[str], worlds: int) -> Sheet:
+def _peer_sheet(rows: Sequence[PeersRow], names: Sequence[str], worlds: int) -> Sheet:
     from tare.reporters import tables as reporter
 
     return reporter.peer_sheet(rows, names, worlds)
 
 
-def _phase_sheet(rows: Sequence[tables.PhaseRow], names: Sequence[str], worlds: int) -> Sheet:
+def _phase_sheet(rows: Sequence[PhasesRow], names: Sequence[str], worlds: int) -> Sheet:
     from tare.reporters import tables as reporter
 
     return reporter.phase_sheet(rows, names, worlds)
@@ -297,14 +302,15 @@ def _show(
     found_efficiencies = _efficiencies(recording, replay=replay)
     if markdown:
         if paths:
-            reporter.add_paths(sheet, found.calls)
+            reporter.add_paths(sheet, found.calls, found.sites)
         markdown_reporter.write(sys.stdout, sheet)
         streams.say()
         markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
         return
     out = console()
     reporter.show_efficiencies(out, found_efficiencies)
-    reporter.show(out, sheet, found.calls, found.left_out, by_site="site" in names, with_paths=paths)
+    sites = found.sites if paths or "site" in names else None
+    reporter.show(out, sheet, found.calls, found.left_out, sites, with_paths=paths)
     if recording.has_counted_spells and "phase" not in names:
         reporter.show_what_was_counted(out, found.calls)
     reporter.show_unreturned(out, recording)

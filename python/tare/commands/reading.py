@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 from tare.errors import CommandError
 from tare.reporters import warnings
 from tare.runs.retiming import Times
-from tare.runs.run import Run, open_as
+from tare.runs.run import Run, open_run
 
 T = TypeVar("T")
 
 
-_AnyRun = TypeVar("_AnyRun", bound=Run)
-
-
-@overload
-def open_readable(run: Path, member: str | None = None, *, times: Times = ...) -> Run: ...
-@overload
-def open_readable(run: Path, member: str | None, kind: type[_AnyRun], *, times: Times = ...) -> _AnyRun: ...
-def open_readable(
-    run: Path, member: str | None = None, kind: type[Run] = Run, *, times: Times = Times.RECORDED
-) -> Run:
-    """The run, as an object of this class, in these times.
-
-    CommandError if nothing can be read of what it says it has.
-    """
-    recording = open_as(kind, run, member, times)
+def open_readable(run: Path, member: str | None = None, times: Times = Times.RECORDED) -> Run:
+    """The run, in these times. CommandError if nothing can be read of what it says it has."""
+    recording = open_run(run, member, times)
     if recording.unread and not recording.process_count:
         conclude(recording, named=True)
     return recording

@@ -40,17 +40,15 @@ def sql(
 
     Example: tare sql app-20260131-120000 "SELECT function, sum(time_ns) FROM profile GROUP BY ALL"
     """
-    from tare.tables.opened import OpenRun
-
     if csv and json:
         raise UsageError("--csv and --json exclude each other")
-    recording = open_readable(run, member, OpenRun, times=times)
+    recording = open_readable(run, member, times)
     if query is None:
-        from tare.tables.opened import listed
+        from tare.runs.run import listed
 
         _write(run, (["table", "row"], ["VARCHAR", "VARCHAR"], iter(listed().items())), csv=csv, json=json)
         return conclude(recording)
-    from tare.tables import sql as database
+    from tare.runs import sql as database
 
     with database.errors(), database.connect(recording.tables(), files=files) as connection:
         connection.execute(query)

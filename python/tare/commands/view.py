@@ -60,7 +60,6 @@ def view(
 
 
 def _in_page(read: Callable[[Times], Run], compare: Path | None, times: Times, port: int) -> None:
-    from tare.analysis import ranks
     from tare.page import server
 
     recording = read(times)
@@ -71,7 +70,7 @@ def _in_page(read: Callable[[Times], Run], compare: Path | None, times: Times, p
             return server.Site(recording, other)
         return server.Site(read(chosen), None if compare is None else open_readable(compare, times=chosen))
 
-    traced = ranks.total_trace(recording)["events"] > 0
+    traced = recording.total_trace()["events"] > 0
     offered = [times, *(each for each in Times if traced and each is not times)]
     serving = server.Server(server.Sites(f"{recording.meta.name}: tare", offered, site), port)
     _tell(serving.url)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 
 class Part:
@@ -32,7 +32,7 @@ class Exporter:
     def __init__(
         self,
         suffix: str,  # of the file or directory that is made, if the user names none
-        write: Callable[[OpenRun, Path, Part], str],  # makes it, and returns what it has, like "12 events"
+        write: Callable[[Run, Path, Part], str],  # makes it, and returns what it has, like "12 events"
         takes: Collection[str] = (),  # of "rank", "time" and "event": the parts that it can write
         hint: str = "",  # what to do instead of choosing a rank
     ) -> None:

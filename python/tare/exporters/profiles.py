@@ -10,10 +10,10 @@ from tare.errors import NOTHING_MEASURED, CommandError
 from tare.exporters import Exporter, Part
 
 if TYPE_CHECKING:
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 
-def _write(run: OpenRun, to: Path, part: Part, *, is_folded: bool) -> str:
+def _write(run: Run, to: Path, part: Part, *, is_folded: bool) -> str:
     from tare.analysis.profile import Chosen
     from tare.reporters import stacks
 

@@ -10,10 +10,10 @@ from tare.errors import CommandError
 from tare.exporters import Exporter, Part
 
 if TYPE_CHECKING:
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 
-def _draw(run: OpenRun, to: Path, part: Part) -> str:
+def _draw(run: Run, to: Path, part: Part) -> str:
     from tare import packages
     from tare.monitor import history
     from tare.reporters import rounds_figure

@@ -10,10 +10,10 @@ from tare import units
 from tare.exporters import Exporter, Part
 
 if TYPE_CHECKING:
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 
-def _write(kind: Literal["parquet", "csv"], run: OpenRun, to: Path, _: Part) -> str:
+def _write(kind: Literal["parquet", "csv"], run: Run, to: Path, _: Part) -> str:
     from tare.tables import dataset
 
     return units.number_of(dataset.write(run, to, kind), "row")

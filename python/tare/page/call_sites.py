@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tare.analysis.profile import call_path
 from tare.analysis.rows import fields
 from tare.functions import OUTSIDE_NET, meaning
 from tare.reporters import paths, terminal
@@ -11,7 +12,8 @@ from tare.reporters import paths, terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tare.analysis.profile import Row
+    from tare._native import Site
+    from tare._tables import ProfileRow
 
 FIGURES = (
     "world", "function", "calls", "counted", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
@@ -20,7 +22,7 @@ FIGURES = (
 )  # fmt: skip
 
 
-def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
+def of_rows(found: Sequence[ProfileRow], sites: Sequence[Site]) -> list[dict[str, Any]]:
     """The rows of the table on the page."""
     return [
         {
@@ -29,7 +31,7 @@ def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
             "caller": terminal.caller(row) if row.caller else None,
             "file": row.file,
             "line": row.line,
-            "path": list(paths.lines(row)),
+            "path": list(paths.lines(call_path(row.site, sites))),
             "class": class_of(row.function),
             "outside": row.function in OUTSIDE_NET,
         }

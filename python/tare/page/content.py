@@ -13,7 +13,6 @@ from tare.analysis.rows import fields
 from tare.page import call_sites, comparison, messages, overview, source_text, structure, waits
 from tare.page import ranks as rank_columns
 from tare.page.printable import printable
-from tare.runs.sums import tables_query
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -26,9 +25,9 @@ MAX_EVENTS = 20_000_000
 def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
     """`other`: a run to compare it with. What is not printable in names of runs is escaped here."""
     _expect(run)
-    by_site, by_size = profile.summed_together(run, [["site"], ["size"]])
+    by_site, by_size = profile.summed(run, ["site"]), profile.summed(run, ["size"])
     rows = profile.ordered(by_site, "time_ns", 0)
-    sites = call_sites.of_rows(rows)
+    sites = call_sites.of_rows(rows, run.sites)
     basis = Basis(run, max_events=MAX_EVENTS)
     first = overview.of_run(run, rows, explain_basis(run, basis))
     content = {
@@ -56,13 +55,9 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
 
 def _expect(run: Run) -> None:
     """All that the page asks of the profiles, so that they are read once."""
-    run.expect(
-        {
-            "profile": profile.questions(run, [["site"], ["size"], ["line"]]),
-            "phases": [tables_query([])],
-            "exchanges": [communication.MAX_GROUPS],
-        }
-    )
+    run.expect_profile(["site"], ["size"], ["line"])
+    run.expect_phases()
+    run.expect_exchanges(communication.MAX_GROUPS)
 
 
 def _phases(run: Run) -> list[dict[str, Any]]:

@@ -10,18 +10,18 @@ from tare.analysis import ranks, retimed
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.spread import spread
 from tare.measuring import unseen
-from tare.reporters import explanation, summary
+from tare.reporters import explanation
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tare._tables import ProfileRow
     from tare.analysis.explain.finding import Explanation
-    from tare.analysis.profile import Row
     from tare.runs.run import Run
 
 
-def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, Any]:
+def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dict[str, Any]:
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
     found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
@@ -31,7 +31,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
     return {
         "program": run.meta.name,
         "run": str(run.run_dir.resolve()),
-        "ending": summary.ending(run),
+        "ending": run.ending,
         "is_going_on": run.is_going_on,
         "wall_ns": run.meta.wall_ns,
         "start_ns": run.start_ns,
@@ -54,7 +54,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
         "efficiency": [asdict(each) for each in found],
         "parts": parts,
         "cost": asdict(cost),
-        "trace": ranks.total_trace(run),
+        "trace": run.total_trace(),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),
         "measured_only": f"{MEASURED_ONLY}. `tare profile` estimates the whole run."
@@ -94,14 +94,14 @@ def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
     return parts
 
 
-def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
+def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     """What a reader has to know to trust the figures."""
     notes = list(unseen.sentences(run.meta))
     if run.is_going_on:
         notes.append("The run is still going on: these are the figures of one moment.")
     if not ranks.use_mpi(run.processes):
         notes.append("No process of this run has called MPI.")
-    trace = ranks.total_trace(run)
+    trace = run.total_trace()
     if trace["dropped"]:
         dropped = units.number_of(trace["dropped"], "record was dropped", "records were dropped")
         notes.append(f"{dropped}: the trace has gaps.")

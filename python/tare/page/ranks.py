@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.endings import brief
+from tare.analysis.rows import fields
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -40,12 +41,8 @@ def flushes(run: Run) -> list[dict[str, Any]]:
         "world", "rank", "location", "events", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
         "drains", "drain_ns",
     )  # fmt: skip
-    rows: list[dict[str, Any]] = [dict(row) for row in run.location_rows]
-    return [
-        {name: row[name] for name in kept}
-        for row in rows
-        if row["events"] or row["flushes"] or row["dropped"]
-    ]
+    rows = run.rows(run.locations)
+    return [fields(row, kept) for row in rows if row.events or row.flushes or row.dropped]
 
 
 class _Numbered:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from tare.analysis.rows import Placed
+from tare.analysis.rows import AtPlace
 from tare.errors import CommandError
 from tare.private_files import read_regular
 from tare.streams import visible
@@ -26,7 +26,7 @@ LONGEST_LINE = 200
 MAX_FILES = 200
 
 
-def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
+def around(sites: Iterable[AtPlace]) -> dict[str, dict[int, str]]:
     """The lines around those of `sites`, by file and number."""
     wanted: dict[str, set[int]] = {}
     for site in sites:

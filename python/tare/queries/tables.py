@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import ibis
     from ibis.backends import BaseBackend
 
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
     # The tables of docs/tables.md by their names in SQL.
     Tables = Mapping[str, "ibis.Table"]
@@ -23,7 +23,7 @@ else:
     Tables = Mapping
 
 
-def of_run(run: OpenRun) -> Tables:
+def of_run(run: Run) -> Tables:
     """The tables of an open run, in a DuckDB of this process; each is read when a query is executed."""
     try:
         import ibis

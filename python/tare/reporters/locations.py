@@ -13,12 +13,12 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from tare._native import Location
+    from tare._tables import LocationsRow
 
 # So many have a line of their own.
 LISTED = 8
 
-Figure = Callable[["Location"], "float | None"]
+Figure = Callable[["LocationsRow"], "float | None"]
 
 
 def _count(number: float) -> str:
@@ -32,27 +32,27 @@ def _each(value: float) -> str:
 # Heading, figure, how it is written.
 Column = tuple[str, Figure, Callable[[float], str]]
 FIGURES: tuple[Column, ...] = (
-    ("Calls", lambda row: row["calls"], _count),
-    ("Events", lambda row: row["events"], _count),
-    ("Lost", lambda row: row["dropped"], _count),
-    ("Flushes", lambda row: row["flushes"], _count),
-    ("Flushing", lambda row: row["flush_ns"], units.duration),
-    ("On disk", lambda row: row["bytes"], units.size),
+    ("Calls", lambda row: row.calls, _count),
+    ("Events", lambda row: row.events, _count),
+    ("Lost", lambda row: row.dropped, _count),
+    ("Flushes", lambda row: row.flushes, _count),
+    ("Flushing", lambda row: row.flush_ns, units.duration),
+    ("On disk", lambda row: row.bytes, units.size),
     ("B/event", bytes_per_event, _each),
 )
 
 # Of the node's tared, where there is one.
-DRAINS: Column = ("Drains", lambda row: row["drains"], _count)
+DRAINS: Column = ("Drains", lambda row: row.drains, _count)
 
 
-def sheet(locations: Sequence[Location], worlds: int) -> Sheet:
+def sheet(locations: Sequence[LocationsRow], worlds: int) -> Sheet:
     """The table of locations: each by itself, or by process and rank if there are more than LISTED."""
-    figures = [*FIGURES, DRAINS] if any(row["drains"] for row in locations) else FIGURES
+    figures = [*FIGURES, DRAINS] if any(row.drains for row in locations) else FIGURES
     make = _list if len(locations) <= LISTED else _folded
     return make(locations, worlds, figures)
 
 
-def _list(locations: Sequence[Location], worlds: int, figures: Sequence[Column]) -> Sheet:
+def _list(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Column]) -> Sheet:
     listed = Sheet(
         [
             *([Heading("World")] if worlds > 1 else []),
@@ -64,12 +64,12 @@ def _list(locations: Sequence[Location], worlds: int, figures: Sequence[Column])
     for row in locations:
         values = ((figure(row), shown) for _, figure, shown in figures)
         cells = [NOTHING if value is None else shown(value) for value, shown in values]
-        place = [str(row["world"])] if worlds > 1 else []
-        listed.rows.append([*place, terminal.rank(row["rank"]), str(row["thread"]), *cells])
+        place = [str(row.world)] if worlds > 1 else []
+        listed.rows.append([*place, terminal.rank(row.rank), str(row.thread), *cells])
     return listed
 
 
-def _folded(locations: Sequence[Location], worlds: int, figures: Sequence[Column]) -> Sheet:
+def _folded(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Column]) -> Sheet:
     """A line for each figure: least, mean and most of all locations, and where."""
     titles = (f"Of {len(locations):,}", "Least", "at rank", "Mean", "Most", "at rank", "In all")
     folded = Sheet([Heading(title, text=number == 0) for number, title in enumerate(titles)])
@@ -79,7 +79,7 @@ def _folded(locations: Sequence[Location], worlds: int, figures: Sequence[Column
             continue
         total = sum(figure(row) or 0 for row in locations)
         if figure is bytes_per_event:
-            total = sum(row["bytes"] for row in locations) / sum(row["events"] for row in locations)
+            total = sum(row.bytes for row in locations) / sum(row.events for row in locations)
         folded.rows.append(
             [
                 title, shown(found.least), _place(found.min_at, worlds), shown(found.mean),
@@ -89,8 +89,8 @@ def _folded(locations: Sequence[Location], worlds: int, figures: Sequence[Column
     return folded
 
 
-def _place(location: Location, worlds: int) -> str:
+def _place(location: LocationsRow, worlds: int) -> str:
     """Rank, and thread if it is not the first; with its world, where there are several."""
-    world = f"{location['world']}:" if worlds > 1 else ""
-    thread = f"/{location['thread']}" if location["thread"] else ""
-    return f"{world}{terminal.rank(location['rank'])}{thread}"
+    world = f"{location.world}:" if worlds > 1 else ""
+    thread = f"/{location.thread}" if location.thread else ""
+    return f"{world}{terminal.rank(location.rank)}{thread}"

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from tare.analysis.profile import CallPath
-from tare.analysis.rows import fields, placed
+from tare.analysis.profile import PATH, CallPath
+from tare.analysis.rows import placed
 from tare.reporters import names, terminal
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare._native import Frame
-    from tare.analysis.profile import Row
 
 CUT = "… beyond here the stack is not known"
 GAP = "…"
 
 
-def through(row: Row) -> str:
+def through(function: str, of: CallPath) -> str:
     """The library function through which the program made the call; `-` if the program made it itself.
 
     Wrappers of the MPI function are skipped.
     """
-    inner = [placed(frame) for frame in row.path[: row.path_shown]]
+    inner = [placed(frame) for frame in of.path[: of.path_shown]]
     if not inner:
         return NOTHING
     names = [terminal.caller(frame) if frame.caller else terminal.place(frame) for frame in inner]
-    return next((name for name in names if row.function not in name), names[-1])
+    return next((name for name in names if function not in name), names[-1])
 
 
 def lines(of: CallPath) -> Iterator[str]:
@@ -47,12 +46,11 @@ def one_line(of: CallPath) -> str:
     return " < ".join(line.replace("  ", " ") for line in lines(of))
 
 
-def in_cell(row: object, columns: Sequence[str]) -> dict[str, object]:
-    """The fields of a row for CSV, with the call path as one text."""
-    found = fields(row, columns)
-    if isinstance(row, CallPath) and "path" in found:
-        found["path"] = one_line(row)
-    return found
+def in_cell(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of JSON for CSV, with the call path as one text."""
+    if "path" not in row:
+        return row
+    return {**row, "path": one_line(CallPath(**{name: row[name] for name in PATH}))}
 
 
 def _frame(frame: Frame) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
+from tare.analysis.profile import call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
 from tare.reporters import drawing, paths, profile_drawings, terminal
@@ -15,8 +16,10 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
+    from tare._native import Site
+    from tare._tables import ProfileRow
     from tare.analysis.efficiency import Efficiency
-    from tare.analysis.profile import Key, RankRow, Row
+    from tare.analysis.profile import Key
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
@@ -63,13 +66,14 @@ MIN_UNKNOWN = 0.01
 MIN_UNRETURNED = 0.01
 
 
-def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
-    """`total_ns`: net time in MPI of all rows, also of those not shown."""
+def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sheet:
+    """The table of rows of the profile of the run."""
+    total_ns, worlds, sites = total_mpi_ns(recording.processes), recording.worlds, recording.sites
     if "site" in keys:
         keys = [key for key in keys if key != "line"]
     if {"site", "line"} & set(keys):
         keys = [key for key in keys if key != "function"]
-    between = "site" in keys and any(row.path_shown for row in rows)
+    between = "site" in keys and any(call_path(row.site, sites).path_shown for row in rows)
     headings = [heading for key in keys for heading in (*OF_KEY[key], *_between(key, between))]
     waited = any(row.waited_ns for row in rows)
     headings += FIGURES
@@ -80,7 +84,9 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
         headings.append(Heading("World", key=True))
     result = Sheet(headings)
     for row in rows:
-        cells = [cell for key in keys for cell in (*_key_cells(row, key), *_through(row, key, between))]
+        cells: list[str] = []
+        for key in keys:
+            cells += (*_key_cells(row, key), *_through(row, key, between, sites))
         cells += _figures(row, total_ns)
         cells += [units.duration(row.waited_ns) if row.waited_ns else NOTHING] if waited else []
         cells += _of_whole_run(row) if whole else []
@@ -91,7 +97,7 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
     return result
 
 
-def rank_sheet(rows: Sequence[RankRow], worlds: int) -> Sheet:
+def rank_sheet(rows: Sequence[ProfileRow], worlds: int) -> Sheet:
     """One row for each process."""
     world = [Heading("World", key=True)] if worlds > 1 else []
     result = Sheet([*OF_KEY["rank"], *OF_A_RANK, *world])
@@ -113,32 +119,32 @@ def _between(key: Key, between: bool) -> tuple[Heading, ...]:
     return (Heading("Through", text=True, key=True),) if between and key == "site" else ()
 
 
-def _through(row: Row, key: Key, between: bool) -> list[str]:
+def _through(row: ProfileRow, key: Key, between: bool, sites: Sequence[Site]) -> list[str]:
     """The function by which libraries make calls for the program, if libraries do."""
-    return [paths.through(row)] if between and key == "site" else []
+    return [paths.through(row.function, call_path(row.site, sites))] if between and key == "site" else []
 
 
-def add_paths(shown: Sheet, rows: Sequence[Row]) -> None:
+def add_paths(shown: Sheet, rows: Sequence[ProfileRow], sites: Sequence[Site]) -> None:
     """Adds the paths as one more column."""
     shown.headings.append(Heading("Path", text=True))
     for cells, row in zip(shown.rows, rows, strict=True):
-        cells.append(paths.one_line(row))
+        cells.append(paths.one_line(call_path(row.site, sites)))
 
 
 def show(
     out: Console,
     shown: Sheet,
-    rows: Sequence[Row],
+    rows: Sequence[ProfileRow],
     left_out: int,
+    sites: Sequence[Site] | None = None,
     *,
-    by_site: bool = False,
     with_paths: bool = False,
 ) -> None:
     """Prints the sheet of `rows`; `left_out`: the number of further rows.
 
-    By site, the path is printed below rows that look the same; `with_paths`, below all rows.
+    With `sites`, the path is printed below rows that look the same; `with_paths`, below all rows.
     """
-    below = [list(paths.lines(row)) for row in rows] if by_site or with_paths else None
+    below = None if sites is None else [list(paths.lines(call_path(row.site, sites))) for row in rows]
     terminal.show_sheet(out, shown, below=below, below_same_only=not with_paths)
     if left_out:
         out.line(f"… {left_out:,} more rows; --limit 0 shows all")
@@ -158,12 +164,12 @@ def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
         profile_drawings.peers(out, recording)
 
 
-def has_whole_run(rows: Sequence[Row]) -> bool:
+def has_whole_run(rows: Sequence[ProfileRow]) -> bool:
     """Whether some rows say what they have in the whole run, where calls were only counted."""
     return any(row.whole_calls is not None for row in rows)
 
 
-def show_what_was_counted(out: Console, rows: Sequence[Row]) -> None:
+def show_what_was_counted(out: Console, rows: Sequence[ProfileRow]) -> None:
     """Says what the rows are of, for a run in which some calls were only counted."""
     out.paragraph(WHOLE_NOTE if has_whole_run(rows) else BY_OTHERS_NOTE)
 
@@ -244,7 +250,7 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def _key_cells(row: Row, key: Key) -> list[str]:
+def _key_cells(row: ProfileRow, key: Key) -> list[str]:
     if key in ("site", "line"):
         return [row.function, terminal.caller(row), terminal.place(row)]
     if key == "size":
@@ -259,7 +265,7 @@ def _key_cells(row: Row, key: Key) -> list[str]:
     return [row.function]
 
 
-def _figures(row: Row, total_ns: int) -> list[str]:
+def _figures(row: ProfileRow, total_ns: int) -> list[str]:
     timed = row.timed
     within = timed and row.function not in OUTSIDE_NET
     return [
@@ -273,13 +279,13 @@ def _figures(row: Row, total_ns: int) -> list[str]:
     ]
 
 
-def _time(row: Row) -> str:
+def _time(row: ProfileRow) -> str:
     if not row.timed:
         return "counted" if row.counted else NOTHING
     return ("~" if row.estimated_calls else "") + units.duration(row.time_ns)
 
 
-def _of_whole_run(row: Row) -> list[str]:
+def _of_whole_run(row: ProfileRow) -> list[str]:
     if not row.whole_calls:
         return [NOTHING] * len(OF_WHOLE_RUN)
     cells = [units.count(row.whole_calls), total_sheet.error(row.whole_calls_error, row.whole_calls)]
@@ -294,7 +300,7 @@ def _of_whole_run(row: Row) -> list[str]:
     return [*cells, units.size(row.whole_bytes), total_sheet.error(row.whole_bytes_error, row.whole_bytes)]
 
 
-def _waiting(row: Row) -> str:
+def _waiting(row: ProfileRow) -> str:
     """The part of the time in which ranks waited for the latest of them, in collectives."""
     waited = row.imbalance_ns
     return units.percent(waited / row.time_ns) if waited is not None and row.time_ns else NOTHING

@@ -46,15 +46,16 @@ def of_run(recorded: Recorded, chosen: Chosen) -> list[Stacks]:
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
         if not row.timed or row.time_ns <= 0:
             continue
-        rank = -1 if row.rank is None else row.rank
+        rank = row.rank
         name = f"world {row.world} rank {rank}" if several else f"rank {rank}"
         stacks = found.setdefault((row.world, rank), Stacks(name))
-        stacks.paths.append(([*_places(row), (row.function, None, None)], row.time_ns))
+        path = profile.call_path(row.site, recorded.sites)
+        stacks.paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
     return [found[key] for key in sorted(found)]
 
 
-def _places(row: profile.Row) -> Iterator[Place]:
-    for frame in reversed(row.path):
+def _places(of: profile.CallPath) -> Iterator[Place]:
+    for frame in reversed(of.path):
         yield _name(frame), frame["file"] and visible(frame["file"]), frame["line"]
         if frame["tail_call"]:
             yield visible(frame["tail_call"]), None, None

@@ -67,7 +67,7 @@ def overview(out: Console, recording: Run) -> None:
     _field(out, "command", shlex.join(meta.command))
     for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
-    _field(out, "wall time", f"{_wall(meta, processes)}, {ending(recording)}")
+    _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
     label = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
     _field(out, label, _ranks(processes) if processes or not recording.unread else recording.unread)
     if earliest := _first_end(recording):
@@ -97,7 +97,7 @@ def where_to_look(out: Console, recording: Run) -> None:
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")
-    if ranks.total_trace(recording)["events"]:
+    if recording.total_trace()["events"]:
         _field(out, "", f"tare events {path} --limit 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
@@ -107,22 +107,6 @@ def where_to_look(out: Console, recording: Run) -> None:
             out.paragraph(limit, "  sampling   ")
     if any(process["state"] in (*endings.EARLY, "running", "unknown") for process in recording.processes):
         _field(out, "", f"tare where {path}")
-
-
-def ending(recording: Run) -> str:
-    """How the command ended, in words."""
-    meta = recording.meta
-    if meta.imported is not None:
-        return "imported; a trace does not say how its program ended"
-    if meta.signal is not None:
-        return f"killed by {endings.signal_name(meta.signal)}"
-    if meta.exit_code is not None:
-        return f"exit code {meta.exit_code}"
-    if recording.is_going_on or any(process["state"] == "running" for process in recording.processes):
-        return "running"
-    if meta.tare is None and recording.processes:  # a run that the program began itself (tare_start)
-        return "every process has ended"
-    return "not seen to end (`tare run` could not write how it ended, or was killed)"
 
 
 def _short_version(version: str) -> str:
@@ -218,11 +202,10 @@ def _top_sites(out: Console, recording: Run) -> None:
     timed = [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
     if not timed:
         return
-    total_ns = ranks.total_mpi_ns(recording.processes)
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
     _heading(out, f"\nTop call sites{more} (all ranks)")
-    sheet = profile_sheet.sheet(top, ["line"], total_ns, recording.worlds)
+    sheet = profile_sheet.sheet(recording, top, ["line"])
     terminal.show_sheet(out, sheet, INDENT)
 
 
@@ -236,7 +219,7 @@ def _totals(out: Console, recording: Run) -> None:
 
 def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     cost: TotalCost = ranks.total_cost(recording)
-    trace = ranks.total_trace(recording)
+    trace = recording.total_trace()
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
         return
@@ -331,8 +314,8 @@ def _plus_minus(cost: TotalCost) -> str:
 
 def _locations(out: Console, recording: Run) -> None:
     """What each location recorded; of many, the spread. Nothing if the ranks above say it all."""
-    found = recording.location_rows
-    if len(found) == len(recording.processes) and not any(row["events"] or row["dropped"] for row in found):
+    found = recording.rows(recording.locations)
+    if len(found) == len(recording.processes) and not any(row.events or row.dropped for row in found):
         return
     _heading(out, "\nLocations (a thread, with its buffer)")
     terminal.show_sheet(out, location_sheets.sheet(found, recording.worlds), INDENT)

@@ -11,7 +11,7 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from tare.analysis.tables import PeerRow, PhaseRow
+    from tare._tables import PeersRow, PhasesRow
 
 OF_KEY = {
     "rank": (Heading("Rank"),),
@@ -35,7 +35,7 @@ OVER_RANKS = (
 OUTSIDE = "(in no phase)"
 
 
-def peer_sheet(rows: Sequence[PeerRow], keys: Sequence[str], worlds: int) -> Sheet:
+def peer_sheet(rows: Sequence[PeersRow], keys: Sequence[str], worlds: int) -> Sheet:
     """The table of messages between ranks (docs/profile.md)."""
     over_ranks = "rank" not in keys
     headings = [heading for key in keys for heading in OF_KEY[key]]
@@ -48,7 +48,7 @@ def peer_sheet(rows: Sequence[PeerRow], keys: Sequence[str], worlds: int) -> She
     return result
 
 
-def phase_sheet(rows: Sequence[PhaseRow], keys: Sequence[str], worlds: int) -> Sheet:
+def phase_sheet(rows: Sequence[PhasesRow], keys: Sequence[str], worlds: int) -> Sheet:
     """The table of phases (docs/profile.md)."""
     over_ranks = "rank" not in keys
     headings = [heading for key in keys for heading in OF_KEY[key]]
@@ -65,11 +65,11 @@ def _rank(number: int | None) -> str:
     return NOTHING if number is None else terminal.rank(number)
 
 
-def _phase(row: PhaseRow) -> str:
+def _phase(row: PhasesRow) -> str:
     return OUTSIDE if row.phase is None else row.phase
 
 
-def _peer_key(row: PeerRow, key: str) -> list[str]:
+def _peer_key(row: PeersRow, key: str) -> list[str]:
     if key == "rank":
         return [_rank(row.rank)]
     if key == "communicator":
@@ -78,7 +78,7 @@ def _peer_key(row: PeerRow, key: str) -> list[str]:
     return [NOTHING if row.peer is None else str(row.peer)]
 
 
-def _peer_figures(row: PeerRow, over_ranks: bool) -> list[str]:
+def _peer_figures(row: PeersRow, over_ranks: bool) -> list[str]:
     return [
         units.count(row.sent_messages),
         units.size(row.sent_bytes),
@@ -88,7 +88,7 @@ def _peer_figures(row: PeerRow, over_ranks: bool) -> list[str]:
     ]
 
 
-def _phase_figures(row: PhaseRow, over_ranks: bool) -> list[str]:
+def _phase_figures(row: PhasesRow, over_ranks: bool) -> list[str]:
     cells = [
         units.count(row.entries) if row.phase is not None else NOTHING,
         units.duration(row.time_ns),

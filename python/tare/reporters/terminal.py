@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.analysis.rows import PLACE, Placed
+from tare.analysis.rows import PLACE, AtPlace, Placed
 from tare.reporters import cells, names
 from tare.reporters.sheet import Sheet
 from tare.streams import visible
@@ -180,7 +180,7 @@ def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
         excess -= 1
 
 
-def place(of: Placed, *, exactly: bool = False) -> str:
+def place(of: AtPlace, *, exactly: bool = False) -> str:
     """`file:line` with debug information, else the object. The address is added if the function is unknown,
     or if `exactly` asks for it."""
     if of.file:
@@ -193,7 +193,7 @@ def place(of: Placed, *, exactly: bool = False) -> str:
     return name if is_known else f"{name}+{of.offset:#x}"
 
 
-def caller(of: Placed) -> str:
+def caller(of: AtPlace) -> str:
     """The function that contains the call, without the functions into which it was inlined.
 
     A function that has no frame because it was left by a tail call is shown before its caller.

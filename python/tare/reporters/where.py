@@ -12,7 +12,7 @@ from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.analysis.profile import communicator_names
 from tare.functions import is_collective, meaning
-from tare.reporters import summary, terminal
+from tare.reporters import terminal
 
 if TYPE_CHECKING:
     from tare.analysis.blocked import Rank
@@ -54,7 +54,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
 def _headline(recording: Run, look: Look) -> str:
     name = recording.meta.name
     if look.is_over:
-        return f"{name}: {summary.ending(recording)}"
+        return f"{name}: {recording.ending}"
     ns = time.time_ns() - recording.start_ns
     return f"{name}: running for {units.duration(max(ns, 0))}, {time.strftime('%H:%M:%S')}"
 

@@ -1,71 +1,204 @@
-"""What a run holds, read through the native reader."""
+"""A run that is opened, through the native reader: its tables, and what else it holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tare import progress_line, units
+from tare._tables import Tables
 from tare.errors import CommandError, UsageError, native_errors
-from tare.runs import directory
-from tare.runs.profiled_run import ProfiledRun
-from tare.runs.retiming import Times
+from tare.runs import directory, missing, rounds, runner
+from tare.runs.retiming import Retimed, Times, retime
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
     from tare._native import (
+        Communicator,
+        CurrentCall,
         EventRow,
         EventTable,
+        Exchange,
         Exported,
-        ProfileKey,
+        Process,
         ReplayedWorld,
+        SampleRow,
+        SampleSummary,
+        Scope,
+        Site,
+        Spell,
         Structure,
         Table,
-        TableName,
         Timeline,
+        TotalCost,
+        Trace,
         WaitReport,
     )
+    from tare._native import Run as NativeRun
+    from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
+    from tare.runs.metadata import Metadata
+    from tare.runs.rounds import RoundFile
+
+_Row = TypeVar("_Row")
+
+PROFILE_KEYS = ("site", "line", "function", "size", "communicator", "rank")
+WEIGHED = (
+    "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
+    "messages may lack an end"
+)
+THINNED = (
+    "the trace has some spells only (--budget): it leaves out calls of the others; "
+    "the profile has all of them"
+)
+COUNTED = (
+    "calls of some spells were only counted (--budget): times and bytes are those of the others, "
+    "and the trace has fewer still"
+)
 
 
-class Run(ProfiledRun):
+class Run(Tables):
     """One run, in a directory or an archive, as it is when it is opened; `tare.open` makes one.
 
-    Rows are dictionaries whose keys `_native.pyi` lists; docs/json.md explains those that verbs print.
-    Times end in `_ns`: points in time are nanoseconds of Unix time, others are durations. `world` numbers
-    the sets of processes that have an MPI_COMM_WORLD in common, from 0; `rank` is the rank there. A run in
-    which no process called MPI has no rows. What is damaged is left out, and `warnings` names it. Every
-    member raises CommandError, with one line, if the files cannot be read at all. Not safe for several
-    threads at a time.
+    Tables are read when somebody reads them (docs/tables.md). Other rows are dictionaries whose keys
+    `_native.pyi` lists; docs/json.md explains those that verbs print. Times end in `_ns`: points in time are
+    nanoseconds of Unix time, others are durations. `world` numbers the sets of processes that have an
+    MPI_COMM_WORLD in common, from 0; `rank` is the rank there. A run in which no process called MPI has no
+    rows. What is damaged is left out, and `warnings` names it. Every member raises CommandError, with one
+    line, if the files cannot be read at all. Not safe for several threads at a time.
     """
 
-    @cached_property
-    def replayed_worlds(self) -> list[ReplayedWorld]:
-        """The time that each world would take on an ideal network; reads the whole trace (src/reader/replay).
+    def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
+        self.run_dir = run_dir
+        self.meta = meta
+        self.member = member
+        self._native = self._open()
+        self.retimed: Retimed | None = None
 
-        There, messages arrive as soon as they are sent, and MPI takes no time but that of waiting for other
-        ranks.
+    def _open(self) -> NativeRun:
+        from tare import _native
+
+        with self._reading():
+            if self.member:
+                return _native.Run(self.run_dir, member=self.member)
+            if not directory.has_records(self.run_dir, self.meta):
+                return _native.empty_run()
+            segment_dir = directory.segment_dir(self.run_dir, self.meta)
+            return _native.Run(
+                self.run_dir,
+                segment_dir,
+                self.meta.run_id,
+                is_going_on=self.is_going_on,
+                run_key=self.meta.run_key,
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """For what may take its time."""
+        with native_errors(), progress_line.reading(self.run_dir.name):
+            yield
+
+    def use_times(self, times: Times) -> None:
+        """Shows the events of the trace in other times, in all that is read from now on (docs/analyses.md).
+
+        Profiles and accounts stay as they were recorded. To be called once, before the trace is read.
         """
         with self._reading():
-            return self._native.replay() if self._native else []
+            self.retimed = retime(self._native, times)
 
-    def events(
+    @cached_property
+    def is_going_on(self) -> bool:
+        """Whether the run is still going on: somebody will yet write how it ended."""
+        return not self.member and runner.is_going_on(self.run_dir, self.meta)
+
+    @property
+    def start_ns(self) -> int:
+        """Unix time at which `tare run` started the command; times are shown relative to it."""
+        return self.meta.start_ns
+
+    @property
+    def end_ns(self) -> int | None:
+        """Unix time at which the command ended; None if that is not known, or has not happened."""
+        wall_ns = self.meta.wall_ns
+        return None if wall_ns is None else self.start_ns + wall_ns
+
+    @property
+    def ending(self) -> str:
+        """How the command ended, in words."""
+        meta = self.meta
+        if meta.imported is not None:
+            return "imported; a trace does not say how its program ended"
+        if meta.signal is not None:
+            return f"killed by {units.signal_name(meta.signal)}"
+        if meta.exit_code is not None:
+            return f"exit code {meta.exit_code}"
+        if self.is_going_on or any(process["state"] == "running" for process in self.processes):
+            return "running"
+        if meta.tare is None and self.processes:  # a run that the program began itself (tare_start)
+            return "every process has ended"
+        return "not seen to end (`tare run` could not write how it ended, or was killed)"
+
+    # Tables.
+
+    def _table(self, name: TableName) -> Table[Any]:
+        return self._native.table(name)
+
+    def rows(self, table: Table[_Row]) -> list[_Row]:
+        """All rows of a table of this run, as named tuples."""
+        with self._reading():
+            return table.rows()
+
+    def profile(
         self,
-        ranks: list[int] | None,
-        functions: list[str] | None,
-        start_ns: int | None,
-        end_ns: int | None,
-        limit: int,
-    ) -> Iterator[EventRow]:
-        """The events one by one, those of all locations merged in the order of time.
+        by: str | Sequence[str] = "site",
+        *,
+        functions: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+        worlds: Sequence[int] | None = None,
+    ) -> Table[ProfileRow]:
+        """The profile by one key or several: "site", "line", "function", "size", "communicator", "rank".
 
-        Only those of `ranks`, of `functions`, and that overlap [`start_ns`, `end_ns`]; None: all. `limit`
-        is the largest number of events; 0: no limit.
+        The others choose calls; None: all.
         """
-        if self._native is None:
-            return
-        with native_errors():
-            for batch in self._native.events(ranks, functions, start_ns, end_ns, limit):
-                yield from batch
+        wanted = list(dict.fromkeys([by] if isinstance(by, str) else by))
+        if not wanted or (unknown := [key for key in wanted if key not in PROFILE_KEYS]):
+            named = ", ".join(unknown) if wanted else "nothing"
+            raise UsageError(f"the profile has no key {named}; there are {', '.join(PROFILE_KEYS)}")
+        return self._native.profile(wanted, functions, ranks or None, communicators, worlds)
+
+    def calls_of(self, function: str) -> list[ProfileRow]:
+        """The profile of the function, and of calls whose function is not known, by rank and communicator."""
+        return self.rows(self.profile(["rank", "function", "communicator"], functions=[function, "other"]))
+
+    @property
+    def peers(self) -> Table[PeersRow]:
+        """A row is two ranks that exchanged messages."""
+        return self.peer_table(["rank"])
+
+    def peer_table(
+        self,
+        by: Sequence[str],
+        worlds: Sequence[int] | None = None,
+        ranks: Sequence[int] | None = None,
+        communicators: Sequence[str] | None = None,
+    ) -> Table[PeersRow]:
+        """Messages and one-sided bytes by peer, and by "rank" and "communicator", as `by` says."""
+        return self._native.peers(by, worlds, ranks, communicators)
+
+    @property
+    def phases(self) -> Table[PhasesRow]:
+        """A row is a phase on a rank; `phase` is null outside of all."""
+        return self.phase_table(["rank"])
+
+    def phase_table(
+        self, by: Sequence[str], worlds: Sequence[int] | None = None, ranks: Sequence[int] | None = None
+    ) -> Table[PhasesRow]:
+        """Times and MPI calls by phase, and by "rank", if `by` says so."""
+        return self._native.phases(by, worlds, ranks)
 
     def event_table(
         self,
@@ -84,66 +217,213 @@ class Run(ProfiledRun):
         """
         from tare import _native
 
-        wanted = None if columns is None else list(columns)
-        if wanted is not None and (unknown := set(wanted) - set(_native.event_columns())):
+        if columns is not None and (unknown := set(columns) - set(_native.event_columns())):
             raise UsageError(
                 f"events have no column {', '.join(sorted(unknown))}; "
                 f"there are {', '.join(_native.event_columns())}"
             )
-        if self._native is None:
-            return _native.no_events(wanted)
-        chosen = (
-            None if ranks is None else list(ranks),
-            None if functions is None else list(functions),
+        return self._native.event_table(ranks, functions, start_ns, end_ns, limit, columns)
+
+    def tables(self) -> dict[str, Table[Any]]:
+        """All tables by their names in SQL (`listed`)."""
+        return {name: self._native.table(name) for name in listed()}
+
+    def sql(self, query: str, *, files: bool = False) -> DuckDBPyRelation | None:
+        """What a query of the tables in DuckDB's SQL finds: `.fetchall()`, `.df()`, `.pl()`, …; None of a
+        statement without a result. UsageError if the query is wrong.
+
+        With `files` it may read and write files (COPY, read_csv, ATTACH).
+        """
+        from tare.runs import sql
+
+        with sql.errors():
+            return sql.connect(self.tables(), files=files).sql(query)
+
+    def _repr_html_(self) -> str:
+        """In notebooks."""
+        from tare.runs import html
+
+        return html.run(self)
+
+    def expect_profile(self, *several: Sequence[str], **chosen: Any) -> None:
+        """These profiles will be asked for: the next reading of the profiles answers that, too.
+
+        `chosen` as for `profile`.
+        """
+        for by in several:
+            self._native.expect_profile(by, **chosen)
+
+    def expect_phases(self) -> None:
+        """The same of phases, of all ranks together."""
+        self._native.expect_phases()
+
+    def expect_exchanges(self, max_groups: int) -> None:
+        """The same of `exchanges`."""
+        self._native.expect_exchanges(max_groups)
+
+    # What the processes are and define.
+
+    @property
+    def process_count(self) -> int:
+        """Number of `processes`, which this does not read."""
+        return self._native.process_count()
+
+    @cached_property
+    def processes(self) -> list[Process]:
+        """A row for each process that called MPI, sorted by world and rank."""
+        with self._reading():
+            return self._native.processes()
+
+    @property
+    def worlds(self) -> int:
+        """The number of MPI_COMM_WORLDs in the run."""
+        return len({process["world"] for process in self.processes})
+
+    def total_cost(self, world: int | None = None) -> TotalCost:
+        """The cost accounts of all processes added up, or of the ranks of a world."""
+        with self._reading():
+            return self._native.total_cost(world)
+
+    def total_trace(self, world: int | None = None) -> Trace:
+        """The same of their traces."""
+        with self._reading():
+            return self._native.total_trace(world)
+
+    def exchanges(self, max_groups: int) -> list[Exchange]:
+        """What the ranks of each world sent to one another, by at most so many groups of neighbours."""
+        with self._reading():
+            return self._native.exchanges(max_groups)
+
+    @cached_property
+    def spells(self) -> list[Spell]:
+        """The spells of a run with --weigh or --budget, by world, rank and number; empty for other runs."""
+        if self.meta.options.weigh is None and self.meta.options.budget is None:
+            return []
+        with self._reading():
+            return self._native.spells()
+
+    @cached_property
+    def has_counted_spells(self) -> bool:
+        """Whether there are spells, or parts of some, of which calls were only counted."""
+        return any(
+            not spell["measured"] or (spell["cut"] and spell["counted_calls"]) for spell in self.spells
         )
-        return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
+
+    @cached_property
+    def functions(self) -> list[str]:
+        """Names of the functions that the run may have calls of."""
+        with self._reading():
+            return self._native.functions()
+
+    @cached_property
+    def event_names(self) -> list[str]:
+        """Names of the events that the program defines itself (docs/api.md)."""
+        with self._reading():
+            return self._native.event_names()
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The call sites of all processes; rows of other tables name one by its index here.
+
+        Equal sites of several processes are one. `shown` is the index in `path` of the frame that stands
+        for the site (src/reader/run/site_frames.h).
+        """
+        with self._reading():
+            return self._native.sites()
+
+    @cached_property
+    def communicators(self) -> list[Communicator]:
+        """The communicators of all processes, equal ones as one; other rows name one by its index here."""
+        with self._reading():
+            return self._native.communicators()
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """Windows and files; rows name one by its index here."""
+        with self._reading():
+            return self._native.scopes()
+
+    @cached_property
+    def current_calls(self) -> list[CurrentCall]:
+        """The MPI calls that threads were in when the run was opened, or when their process died."""
+        with self._reading():
+            return self._native.current_calls()
+
+    @cached_property
+    def sample_rows(self) -> list[SampleRow]:
+        """A row for each class of sampled messages, with its latencies (docs/samples.md)."""
+        with self._reading():
+            return self._native.samples()
+
+    @cached_property
+    def sample_summaries(self) -> list[SampleSummary]:
+        """One for each rank that sampled messages."""
+        with self._reading():
+            return self._native.sample_summaries()
+
+    def round_files(self) -> list[RoundFile]:
+        """Where the rounds of a run with --monitor are stored, on each host that stored some."""
+        if self.member:
+            return rounds.of_archive(self.run_dir, self.member)
+        return rounds.of_directory(self.run_dir)
+
+    # What the trace shows.
+
+    def events(
+        self,
+        ranks: list[int] | None,
+        functions: list[str] | None,
+        start_ns: int | None,
+        end_ns: int | None,
+        limit: int,
+    ) -> Iterator[EventRow]:
+        """The events one by one, those of all locations merged in the order of time.
+
+        Only those of `ranks`, of `functions`, and that overlap [`start_ns`, `end_ns`]; None: all. `limit`
+        is the largest number of events; 0: no limit.
+        """
+        with native_errors():
+            for batch in self._native.events(ranks, functions, start_ns, end_ns, limit):
+                yield from batch
+
+    @cached_property
+    def replayed_worlds(self) -> list[ReplayedWorld]:
+        """The time that each world would take on an ideal network; reads the whole trace (src/reader/replay).
+
+        There, messages arrive as soon as they are sent, and MPI takes no time but that of waiting for other
+        ranks.
+        """
+        with self._reading():
+            return self._native.replay()
+
+    @cached_property
+    def wait_report(self) -> WaitReport:
+        """Wait states, delays and the critical path, summed; reads the trace twice."""
+        with self._reading():
+            return self._native.wait_report()
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The phases and iterations that the trace shows; reads it twice (src/reader/structure)."""
+        with self._reading():
+            return self._native.structure()
 
     def timeline(self) -> Timeline | None:
         """The trace as bins in time (src/reader/timeline); None if the run has no trace.
 
         Reads the whole trace now.
         """
-        if self._native is None or not any(process["trace"]["events"] for process in self.processes):
+        if not any(process["trace"]["events"] for process in self.processes):
             return None
         with self._reading():
             return self._native.timeline()
-
-    def _table(self, name: TableName) -> Table:
-        from tare import _native
-
-        return self._native.table(name) if self._native else _native.empty_table(name)
-
-    def _profile_table(self, by: Sequence[ProfileKey], ranks: Sequence[int] | None) -> Table:
-        from tare import _native
-
-        chosen = list(ranks) if ranks else None
-        return self._native.profile_table(by, chosen) if self._native else _native.empty_profile_table(by)
-
-    @property
-    def messages(self) -> Table:
-        """The messages of the trace, one row each with both ends, as a table for Arrow (docs/tables.md).
-
-        Sends and receives are matched by MPI's rules of order (src/reader/matching/matcher.h).
-        """
-        return self._table("messages")
-
-    @property
-    def requests(self) -> Table:
-        """The requests of the trace, each with the call that started it and the one that completed it."""
-        return self._table("requests")
-
-    @property
-    def collectives(self) -> Table:
-        """The collective operations of the trace, a row for each rank, as a table for Arrow."""
-        return self._table("collectives")
 
     def export_trace(
         self, kind: str, to: Path, ranks: Sequence[int] | None, start_ns: int | None, end_ns: int | None
     ) -> Exported:
         """Writes the events for another tool; the file exists completely or not at all."""
-        if self._native is None:
+        if not self.process_count:
             raise CommandError("no process of this run called MPI")
-        chosen = None if ranks is None else list(ranks)
         with self._reading():
             if kind == "otf2":
                 from tare.runs.otf2 import module
@@ -151,67 +431,68 @@ class Run(ProfiledRun):
                 export = partial(module().export_otf2, self._native)
             else:
                 export = getattr(self._native, f"export_{kind}")
-            result: Exported = export(str(to), self.start_ns, chosen, start_ns, end_ns)
+            result: Exported = export(str(to), self.start_ns, ranks, start_ns, end_ns)
             return result
 
+    # What could not be read.
+
     @property
-    def waits(self) -> Table:
-        """The wait states of the trace, one row each, as a table for Arrow.
+    def warnings(self) -> list[str]:
+        """What could not be read; may grow while events are read."""
+        with native_errors():
+            lines = self._native.warnings()
+        if self.retimed is not None:
+            lines = [*lines, *(line for line in self.retimed.warnings if line not in lines)]
+        if self.meta.options.weigh is not None:
+            lines = [*lines, WEIGHED]
+        if self.meta.options.budget is not None:
+            lines = [*lines, *self._thinned()]
+        lines = [*lines, *missing.sentences(self.meta, str(self.run_dir))]
+        return [*lines, self.unread] if self.unread else lines
 
-        docs/analyses.md defines them, after Scalasca (Zhukov et al.; Boehme et al. for the delays).
-        """
-        return self._table("waits")
-
-    @cached_property
-    def wait_report(self) -> WaitReport:
-        """Wait states, delays and the critical path, summed; reads the trace twice."""
-        if self._native is None:
-            nothing: WaitReport = {
-                "waits": [],
-                "causes": [],
-                "delays": [],
-                "critical_path": [],
-                "clock_violations": [],
-                "warnings": [],
-            }
-            return nothing
-        with self._reading():
-            return self._native.wait_report()
+    def _thinned(self) -> list[str]:
+        if self.has_counted_spells:
+            return [COUNTED]
+        return [THINNED] if any(not spell["traced"] or spell["cut"] for spell in self.spells) else []
 
     @cached_property
-    def structure(self) -> Structure:
-        """The phases and iterations that the trace shows; reads it twice (src/reader/structure)."""
-        if self._native is None:
-            return {"phases": [], "loops": []}
-        with self._reading():
-            return self._native.structure()
+    def unread(self) -> str | None:
+        """What the run says it has, and its files do not hold; a verb that reads it has failed then."""
+        known, found = len(self.meta.ranks or ()), self.process_count
+        if known > found:
+            processes = units.number_of(known, "process", "processes")
+            return f"the files of this run hold {found:,} of its {processes}"
+        ended = not self.is_going_on  # of one that begins, segments are half made
+        if not found and ended and self._native.warnings():
+            return "the files of this run are damaged: they hold no process"
+        return None
 
 
-_AnyRun = TypeVar("_AnyRun", bound=Run)
+def listed() -> dict[str, str]:
+    """The tables of a run by their names in SQL, and what a row of each is."""
+    from tare import _native
+
+    return dict(_native.tables())
 
 
-def open_run(run_dir: Path, member: str | None = None) -> Run:
-    """The run in `run_dir`, or the one of an archive that `member` names; one clear line if it is none."""
-    return open_as(Run, run_dir, member)
+def open_run(run_dir: Path, member: str | None = None, times: Times = Times.RECORDED) -> Run:
+    """The run in `run_dir`, or the one of an archive that `member` names, in these times.
 
-
-def open_as(
-    kind: type[_AnyRun], run_dir: Path, member: str | None = None, times: Times = Times.RECORDED
-) -> _AnyRun:
-    """The same as an object of a derived class, in these times."""
-    recording = _open_as(kind, run_dir, member)
+    One clear line if it is none.
+    """
+    recording = _open_run(run_dir, member)
     recording.use_times(times)
     return recording
 
 
-def _open_as(kind: type[_AnyRun], run_dir: Path, member: str | None) -> _AnyRun:
+def _open_run(run_dir: Path, member: str | None) -> Run:
     from tare import _native
 
     if run_dir.is_file() and _native.is_archive(str(run_dir)):
         from tare.runs import archive
 
         chosen = archive.choose_run(run_dir, member)
-        return kind(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
+        return Run(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
     if member is not None:
         raise UsageError(f"{run_dir} is not an archive: leave out --member")
-    return kind(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))
+    return Run(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))

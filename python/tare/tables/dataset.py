@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from tare.errors import CommandError
 from tare.reporters import csv
-from tare.tables import sql
-from tare.tables.opened import OpenRun, listed
+from tare.runs import sql
+from tare.runs.run import Run, listed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -27,7 +27,7 @@ def written() -> list[str]:
     return [name for name in listed() if name not in NOT_WRITTEN]
 
 
-def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
+def write(run: Run, to: Path, kind: Literal["parquet", "csv"]) -> int:
     """Makes the directory completely or not at all; how many rows it has.
 
     Parquet: TABLE/*.parquet, of long tables TABLE/world=W/rank=R/*.parquet, as DuckDB, Spark and pandas read
@@ -52,7 +52,7 @@ def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
     return rows
 
 
-def _write_table(connection: DuckDBPyConnection, run: OpenRun, name: str, part: Path, kind: str) -> int:
+def _write_table(connection: DuckDBPyConnection, run: Run, name: str, part: Path, kind: str) -> int:
     if kind == "csv":
         with (part / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             return csv.write(file, *sql.result(connection.execute(f"FROM {name}")))

@@ -34,6 +34,8 @@ struct SumsQuery {
   Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
   std::vector<std::string> untimed{};  // functions of which only the number of calls is added up
+
+  bool operator==(const SumsQuery&) const = default;
 };
 
 // The sums of a group.

@@ -20,6 +20,7 @@ struct TablesQuery {
   Wanted ranks{};
   Wanted communicators{};  // peers only; indices in Run::communicators()
 
+  bool operator==(const TablesQuery&) const = default;
   void prepare();  // must be called before wants() and add_peers()
   bool wants(const Process& process) const;
 };

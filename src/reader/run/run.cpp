@@ -87,7 +87,15 @@ void Run::keep(const std::vector<std::vector<Location>>& by_process) {
   }
 }
 
-Answers Run::answer(const Questions& questions) {
+Answers Run::answer(const Questions& asked) {
+  if (expected_.knows(asked)) return expected_.known(asked);
+  const Questions questions = expected_.to_read(asked);
+  return expected_.take(asked, questions, read_answers(questions));
+}
+
+void Run::expect(const Questions& questions) { expected_.expect(questions); }
+
+Answers Run::read_answers(const Questions& questions) {
   const Answering empty(questions, *functions_, processes_, communicators_);
   std::vector<Answering> answering(threads_for(processes_.size(), processes_a_thread), empty);
   read_profiles(answering);
@@ -129,13 +137,17 @@ std::vector<SiteTotal> Run::site_totals(SumsQuery query) {
 }
 
 const Totals& Run::totals(std::size_t process) {
-  if (totals_.empty()) profile_sums({});  // a question about all processes computes the totals
+  read_totals();
   return totals_[process];
 }
 
 const std::vector<Location>& Run::locations() {
-  if (totals_.empty()) profile_sums({});
+  read_totals();
   return locations_;
+}
+
+void Run::read_totals() {
+  if (totals_.empty()) profile_sums({});  // a question about all processes computes the totals
 }
 
 void Run::samples(const std::function<void(std::size_t process, const Samples&)>& visit) {

@@ -15,6 +15,7 @@
 #include "reader/model/site_index.h"
 #include "reader/profile/site_totals.h"
 #include "reader/result.h"
+#include "reader/run/expected.h"
 #include "reader/run/questions.h"
 #include "reader/run/site_frames.h"
 #include "reader/store/run_files.h"
@@ -56,8 +57,11 @@ class Run {
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
-  // Reads the profiles of all processes that a question is about once, on several threads.
-  Answers answer(const Questions& questions);
+  // Reads the profiles of all processes that a question is about once, on several threads, unless the answers are
+  // known.
+  Answers answer(const Questions& asked);
+  // What is going to be asked: the next reading of the profiles answers that, too, and the answers are kept.
+  void expect(const Questions& questions);
   // Each of these answers a single question.
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
   std::vector<PeerSum> peers(const TablesQuery& query);
@@ -102,7 +106,9 @@ class Run {
  private:
   friend class RunLoader;
   Run() = default;
+  Answers read_answers(const Questions& questions);
   void read_profiles(std::vector<Answering>& answering);
+  void read_totals();
   void keep(const std::vector<std::vector<Location>>& by_process);
   void resolve();
   // The functions and call sites of the first ranks.
@@ -124,6 +130,7 @@ class Run {
   std::vector<CommunicatorInfo> communicators_;
   std::vector<ScopeInfo> scopes_;
   std::vector<EventType> event_types_;
+  Expected expected_;
   std::vector<Totals> totals_;  // by index in processes_; empty: not computed yet
   std::vector<Location> locations_;
 };

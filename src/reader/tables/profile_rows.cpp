@@ -4,8 +4,10 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "format/function_meaning.h"
+#include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
@@ -59,6 +61,10 @@ bool is_collective(unsigned function) {
   return means.kind == CallClass::collective && means.form == CallForm::blocking;
 }
 
+bool has(const std::vector<std::string>& all, const std::string& name) {
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
 std::vector<std::string> names_of(const FunctionNames& functions, bool (*is_wanted)(unsigned)) {
   std::vector<std::string> names;
   for (unsigned number = 0; number < functions.names().size(); ++number)
@@ -66,7 +72,7 @@ std::vector<std::string> names_of(const FunctionNames& functions, bool (*is_want
   return names;
 }
 
-SumsQuery query_of(Run& run, const ProfileKeys& keys, const Wanted& ranks) {
+SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
   SumsQuery query{.world = true,
                   .rank = keys.rank,
                   .function = keys.has_function(),
@@ -74,8 +80,11 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const Wanted& ranks) {
                   .communicator = keys.communicator,
                   .size_class = keys.size};
   query.site_of = keys.line && !keys.site ? equal_places(run) : equal_paths(run);
-  query.ranks = ranks;
-  if (!keys.has_function())
+  query.worlds = choice.worlds;
+  query.ranks = choice.ranks;
+  query.functions = choice.functions;
+  if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
+  if (!keys.has_function() && !(keys.is_rank_alone() && choice.functions))
     query.untimed =
         names_of(run.functions(), [](unsigned number) { return format::meaning_of(number).bounds_net_time; });
   return query;
@@ -89,6 +98,8 @@ SumsQuery finest_of(Run& run, const ProfileKeys& keys, const SumsQuery& query) {
   finest.size_class = keys.size;
   finest.site_of = equal_paths(run);
   finest.functions = names_of(run.functions(), is_collective);
+  if (query.functions)
+    std::erase_if(*finest.functions, [&](const std::string& name) { return !has(*query.functions, name); });
   return finest;
 }
 
@@ -127,21 +138,142 @@ std::optional<std::int64_t> time_error_ns(const ProfileSum& of) {
   return std::llrint(normal_95 * calls * std::sqrt(estimated / calls * variance / sampled));
 }
 
+// Whether calls of some spells, or of parts of spells, were only counted.
+bool has_counted_spells(const Run& run) {
+  for (const Process& process : run.processes())
+    for (const auto& [number, spell] : process.spells)
+      if (spell.finished && (!spell.measured || (spell.cut && spell.counted_calls > 0))) return true;
+  return false;
+}
+
+// Whether the totals of the whole run are known for such rows.
+bool knows_whole_run(const Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
+  return keys.has_function() && !keys.size && !keys.communicator && !choice.communicators && has_counted_spells(run);
+}
+
+std::optional<std::int64_t> rounded(const std::optional<double>& number) {
+  return number ? std::optional(static_cast<std::int64_t>(std::llround(*number))) : std::nullopt;
+}
+
+// Of calls of which none was measured, no more is known than their number.
+template <class Total>
+WholeRun whole_of(const Total& total) {
+  WholeRun whole{.calls = std::llround(static_cast<double>(total.calls))};
+  if (total.measured_calls == 0) return whole;
+  whole.time_ns = rounded(total.time_ns);
+  whole.time_error_ns = rounded(total.time_error_ns);
+  whole.bytes = rounded(total.bytes);
+  whole.bytes_error = rounded(total.bytes_error);
+  return whole;
+}
+
+// Ranks measure the same spells, so errors may have the same direction: they are added up. Unknown if one is unknown.
+void add_error(std::optional<double>& to, const std::optional<double>& from) {
+  to = to && from ? std::optional(*to + *from) : std::nullopt;
+}
+
+std::map<SumKey, WholeRun> whole_by_function(Run& run, const SumsQuery& query) {
+  SumsQuery by_rank = by_rank_and_function;
+  by_rank.worlds = query.worlds;
+  by_rank.ranks = query.ranks;
+  by_rank.functions = query.functions;
+  std::map<SumKey, FunctionTotal> totals;
+  for (const FunctionTotal& of : function_totals(run.processes(), run.profile_sums(by_rank))) {
+    SumKey key{.world = of.world, .function = of.function};
+    if (query.rank) key.rank = of.rank;
+    const auto [found, is_new] = totals.try_emplace(key, of);
+    if (is_new) continue;
+    FunctionTotal& total = found->second;
+    total.calls += of.calls;
+    total.measured_calls += of.measured_calls;
+    total.time_ns += of.time_ns;
+    total.bytes += of.bytes;
+    add_error(total.time_error_ns, of.time_error_ns);
+    add_error(total.bytes_error, of.bytes_error);
+  }
+  std::map<SumKey, WholeRun> found;
+  for (const auto& [key, total] : totals) {
+    WholeRun& whole = found.emplace(key, whole_of(total)).first->second;
+    whole.calls_error = 0;
+  }
+  return found;
+}
+
+std::map<SumKey, WholeRun> whole_by_site(Run& run, const SumsQuery& query) {
+  std::map<SumKey, WholeRun> found;
+  for (const SiteTotal& total : run.site_totals(query)) {
+    const SumKey key{.world = total.world, .rank = total.rank, .site = total.site, .function = total.function};
+    WholeRun& whole = found.emplace(key, whole_of(total)).first->second;
+    whole.calls_error = rounded(total.calls_error);
+  }
+  return found;
+}
+
+// One row for each process.
+std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>& sums, const ProfileChoice& choice) {
+  std::map<SumKey, const ProfileSum*> by_key;
+  for (const ProfileSum& sum : sums) by_key.emplace(sum.key, &sum);
+  Wanted worlds = choice.worlds, ranks = choice.ranks;
+  sort(worlds);
+  sort(ranks);
+  std::vector<ProfileRowSum> rows;
+  for (std::size_t i = 0; i < run.processes().size(); ++i) {
+    const Process& process = run.processes()[i];
+    if (!holds(worlds, process.world) || !holds(ranks, process.record.rank)) continue;
+    const SumKey key{.world = process.world, .rank = process.record.rank};
+    ProfileRowSum& row = rows.emplace_back();
+    row.sum.key = key;
+    if (const auto found = by_key.find(key); found != by_key.end()) row.sum = *found->second;
+    const Account account = account_of(process, run.totals(i));
+    if (!choice.functions && !choice.communicators) row.sum.time_ns = account.mpi_ns;
+    if (account.threads_ns > 0)
+      row.mpi_share = static_cast<double>(row.sum.time_ns) / static_cast<double>(account.threads_ns);
+  }
+  return rows;
+}
+
 }  // namespace
 
-std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const Wanted& ranks) {
-  const SumsQuery query = query_of(run, keys, ranks);
-  Questions questions;
-  questions.sums.push_back(query);
-  if (!keys.rank) questions.sums.push_back(finest_of(run, keys, query));
+std::vector<std::string> communicator_names(const Run& run) {
+  std::vector<std::string> names;
+  for (const CommunicatorInfo& each : run.communicators())
+    names.push_back(each.name.empty() ? "#" + std::to_string(names.size()) : each.name);
+  return names;
+}
+
+std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<std::string>& wanted) {
+  std::vector<std::int32_t> numbers;
+  const std::vector<std::string> names = communicator_names(run);
+  for (std::size_t number = 0; number < names.size(); ++number)
+    if (has(wanted, names[number])) numbers.push_back(static_cast<std::int32_t>(number));
+  return numbers;
+}
+
+Questions profile_questions(Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
+  Questions questions{.sums = {query_of(run, keys, choice)}};
+  if (!keys.rank) questions.sums.push_back(finest_of(run, keys, questions.sums.front()));
+  return questions;
+}
+
+std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
+  const Questions questions = profile_questions(run, keys, choice);
+  const SumsQuery& query = questions.sums.front();
   Answers answers = run.answer(questions);
+  if (keys.is_rank_alone()) return rows_of_ranks(run, answers.sums.front(), choice);
   std::map<SumKey, std::int64_t> waited;
   if (!keys.rank) waited = imbalances(answers.sums.back(), query);
+  const bool has_whole = knows_whole_run(run, keys, choice);
+  std::map<SumKey, WholeRun> wholes;
+  if (has_whole) wholes = query.site ? whole_by_site(run, query) : whole_by_function(run, query);
   std::vector<ProfileRowSum> rows;
-  for (ProfileSum& sum : answers.sums.front()) {
-    ProfileRowSum& row = rows.emplace_back(ProfileRowSum{sum, {}, {}});
+  for (const ProfileSum& sum : answers.sums.front()) {
+    ProfileRowSum& row = rows.emplace_back();
+    row.sum = sum;
     if (keys.has_function()) row.time_error_ns = time_error_ns(sum);
     if (const auto found = waited.find(sum.key); found != waited.end()) row.imbalance_ns = found->second;
+    // All calls that were only counted are taken to have been made at known sites.
+    if (has_whole) row.whole.calls = 0;
+    if (const auto found = wholes.find(sum.key); found != wholes.end()) row.whole = found->second;
   }
   return rows;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reader/run/run.h"
@@ -16,6 +17,18 @@ struct ProfileKeys {
 
   bool has_place() const { return site || line; }
   bool has_function() const { return has_place() || function; }
+  bool is_rank_alone() const { return rank && !has_function() && !size && !communicator; }
+};
+
+// The calls that are summed; nothing: all. Communicators are named as in the column `communicator`.
+struct ProfileChoice {
+  std::optional<std::vector<std::string>> functions{}, communicators{};
+  Wanted ranks{}, worlds{};
+};
+
+// The same of the calls of a row in the whole run, where some were only counted. Nothing: it is not known.
+struct WholeRun {
+  std::optional<std::int64_t> calls{}, calls_error{}, time_ns{}, time_error_ns{}, bytes{}, bytes_error{};
 };
 
 struct ProfileRowSum {
@@ -25,11 +38,21 @@ struct ProfileRowSum {
   std::optional<std::int64_t> time_error_ns;
   // For blocking collectives: an estimate of the time in which ranks waited for the last one; else nothing.
   std::optional<std::int64_t> imbalance_ns;
+  WholeRun whole{};
+  double mpi_share = 0;  // by rank alone: the time as a share of the net time of the threads that call MPI
 };
 
-// The rows, in the order of the run. `ranks`: restricts the processes. The time of MPI_Init and MPI_Finalize is only
-// included if rows are grouped by site, line or function; in other rows, it would dominate. Their calls are in all
-// rows. Reads the profiles once.
-std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const Wanted& ranks);
+// The names of all communicators of the run: "#3" for the one at index 3 if it has none.
+std::vector<std::string> communicator_names(const Run& run);
+// The indices of the communicators with one of these names.
+std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<std::string>& wanted);
+
+// What profile_rows() asks the profiles.
+Questions profile_questions(Run& run, const ProfileKeys& keys, const ProfileChoice& choice);
+
+// The rows, in the order of the run. The time of MPI_Init and MPI_Finalize is only included if rows are grouped by
+// site, line or function; in other rows, it would dominate. Their calls are in all rows. By rank alone, every process
+// has a row, and if all calls are chosen, its time is that of its account. Reads the profiles once.
+std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const ProfileChoice& choice);
 
 }  // namespace tare::reader

@@ -54,10 +54,7 @@ std::int64_t size_to(std::int16_t size_class) {
 struct Texts {
   Texts(Run& run, bool with_paths) : places(std::make_shared<const PlaceTexts>(run, with_paths)) {
     for (const std::string& name : run.functions().names()) functions_of.push_back(functions.number_of(name));
-    for (const CommunicatorInfo& each : run.communicators()) {
-      const std::string name = each.name.empty() ? "#" + std::to_string(communicators_of.size()) : each.name;
-      communicators_of.push_back(communicators.number_of(name));
-    }
+    for (const std::string& name : communicator_names(run)) communicators_of.push_back(communicators.number_of(name));
   }
 
   std::shared_ptr<const PlaceTexts> places;
@@ -79,6 +76,7 @@ Columns columns_of(ProfileKey key, const Texts& texts, const std::vector<Communi
       columns.push_back(text<Row>("function", functions,
                                   [of = texts.functions_of](const Row& row) { return of[row.sum.key.function]; }));
       if (key == ProfileKey::function) break;
+      columns.push_back(index<Row>("site", [](const Row& row) { return row.sum.key.site; }));
       for (RowColumn<Row>& column : texts.places->columns<Row>(place)) columns.push_back(std::move(column));
       if (key == ProfileKey::site) columns.push_back(texts.places->path_column<Row>(place));
       break;
@@ -95,6 +93,7 @@ Columns columns_of(ProfileKey key, const Texts& texts, const std::vector<Communi
         const std::int32_t number = row.sum.key.communicator;
         return number < 0 ? absent : communicators[static_cast<std::size_t>(number)].size;
       }));
+      columns.push_back(index<Row>("communicator_number", [](const Row& row) { return row.sum.key.communicator; }));
       break;
     case ProfileKey::rank:
       columns.push_back(int32<Row>("rank", [](const Row& row) { return row.sum.key.rank; }));
@@ -143,6 +142,15 @@ Columns figures_over_ranks() {
       count_if_known("imbalance_ns", [](const Row& row) { return row.imbalance_ns; })};
 }
 
+Columns figures_of_whole_run() {
+  const auto figure = [](const char* name, std::optional<std::int64_t> WholeRun::*of) {
+    return count_if_known(name, [of](const Row& row) { return row.whole.*of; });
+  };
+  return {figure("whole_calls", &WholeRun::calls),     figure("whole_calls_error", &WholeRun::calls_error),
+          figure("whole_time_ns", &WholeRun::time_ns), figure("whole_time_error_ns", &WholeRun::time_error_ns),
+          figure("whole_bytes", &WholeRun::bytes),     figure("whole_bytes_error", &WholeRun::bytes_error)};
+}
+
 // Appends the columns whose names are not used yet.
 void append(Columns& columns, Columns more) {
   for (RowColumn<Row>& column : more) {
@@ -151,13 +159,13 @@ void append(Columns& columns, Columns more) {
   }
 }
 
+}  // namespace
+
 ProfileKeys keys_of(const std::vector<ProfileKey>& by) {
   const auto has = [&](ProfileKey key) { return std::find(by.begin(), by.end(), key) != by.end(); };
   return {has(ProfileKey::site), has(ProfileKey::line),         has(ProfileKey::function),
           has(ProfileKey::size), has(ProfileKey::communicator), has(ProfileKey::rank)};
 }
-
-}  // namespace
 
 std::optional<ProfileKey> profile_key(const std::string& name) {
   constexpr std::array<std::string_view, 6> names = {"site", "line", "function", "size", "communicator", "rank"};
@@ -166,20 +174,22 @@ std::optional<ProfileKey> profile_key(const std::string& name) {
   return static_cast<ProfileKey>(found - names.begin());
 }
 
-Result<TableStream> profile_table(Run& run, const std::vector<ProfileKey>& by, const Wanted& ranks) {
+Result<TableStream> profile_table(Run& run, const std::vector<ProfileKey>& by, const ProfileChoice& choice) {
   const ProfileKeys keys = keys_of(by);
   const Texts texts(run, keys.site);
   Columns columns{int32<Row>("world", [](const Row& row) { return row.sum.key.world; })};
   for (const ProfileKey key : by) append(columns, columns_of(key, texts, run.communicators()));
   append(columns, figures());
   if (!keys.rank) append(columns, figures_over_ranks());
+  if (keys.has_function()) append(columns, figures_of_whole_run());
+  if (keys.is_rank_alone()) columns.push_back(float64<Row>("mpi_share", [](const Row& row) { return row.mpi_share; }));
   std::vector<Row> rows;
-  for (const ProfileRowSum& row : profile_rows(run, keys, ranks)) rows.push_back({row});
+  for (const ProfileRowSum& row : profile_rows(run, keys, choice)) rows.push_back({row});
   return stream_of(std::move(columns), std::move(rows));
 }
 
 Result<TableStream> profile_table(Run& run) {
-  return profile_table(run, {ProfileKey::site, ProfileKey::communicator, ProfileKey::size}, std::nullopt);
+  return profile_table(run, {ProfileKey::site, ProfileKey::communicator, ProfileKey::size}, {});
 }
 
 }  // namespace tare::reader

@@ -9,6 +9,7 @@
 #include "reader/events/event_table_schema.h"
 #include "reader/profile/function_totals.h"
 #include "reader/retiming/clock_correction.h"
+#include "reader/tables/profile_rows.h"
 #include "reader/tables/stored_rows.h"
 
 namespace tare::reader {
@@ -33,6 +34,11 @@ struct TotalRow {
   std::int32_t function;
 };
 
+struct PeerRow {
+  PeerSum sum;
+  std::int32_t communicator = absent, communicator_size = absent;
+};
+
 struct PhaseRow {
   PhaseSum sum;
   std::int32_t name;
@@ -43,10 +49,10 @@ struct PhaseRow {
 Result<TableStream> communicator_table(Run& run) {
   using Row = CommunicatorRow;
   arrow::Dictionary names, keys;
+  const std::vector<std::string> known = communicator_names(run);
   std::vector<Row> rows;
   for (const CommunicatorInfo& each : run.communicators()) {
-    const std::string name = each.name.empty() ? "#" + std::to_string(rows.size()) : each.name;
-    rows.push_back({&each, names.number_of(name), key_number(keys, each.key)});
+    rows.push_back({&each, names.number_of(known[rows.size()]), key_number(keys, each.key)});
   }
   std::vector<RowColumn<Row>> columns{text_column("communicator", names, &Row::name),
                                       text_column("communicator_key", keys, &Row::key),
@@ -56,38 +62,78 @@ Result<TableStream> communicator_table(Run& run) {
   return stream_of(std::move(columns), std::move(rows));
 }
 
-Result<TableStream> peer_table(Run& run) {
-  using Row = PeerSum;
-  std::vector<RowColumn<Row>> columns{
-      int32<Row>("world", [](const Row& row) { return row.world; }),
-      int32<Row>("rank", [](const Row& row) { return row.rank; }),
-      index<Row>("peer", [](const Row& row) { return row.peer; }),
-      int64<Row>("sent_messages", [](const Row& row) { return as_int64(row.sent_messages); }),
-      int64<Row>("sent_bytes", [](const Row& row) { return as_int64(row.sent_bytes); }),
-      int64<Row>("received_messages", [](const Row& row) { return as_int64(row.received_messages); }),
-      int64<Row>("received_bytes", [](const Row& row) { return as_int64(row.received_bytes); })};
-  return stream_of(std::move(columns), run.peers({.rank = true}));
+Result<TableStream> peer_table(Run& run, const TablesQuery& query) {
+  using Row = PeerRow;
+  arrow::Dictionary names;
+  const std::vector<std::string> known = communicator_names(run);
+  std::vector<Row> rows;
+  for (const PeerSum& sum : run.peers(query)) {
+    Row& row = rows.emplace_back(Row{sum});
+    if (sum.communicator < 0) continue;
+    const auto number = static_cast<std::size_t>(sum.communicator);
+    row.communicator = names.number_of(known[number]);
+    row.communicator_size = run.communicators()[number].size;
+  }
+  const auto count = [](const char* name, std::uint64_t PeerSum::*of) {
+    return int64<Row>(name, [of](const Row& row) { return as_int64(row.sum.*of); });
+  };
+  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.sum.world; })};
+  if (query.rank) columns.push_back(int32<Row>("rank", [](const Row& row) { return row.sum.rank; }));
+  if (query.communicator) {
+    columns.push_back(text_column("communicator", names, &Row::communicator));
+    columns.push_back(int32<Row>("communicator_size", [](const Row& row) { return row.communicator_size; }));
+  }
+  columns.push_back(index<Row>("peer", [](const Row& row) { return row.sum.peer; }));
+  columns.push_back(count("sent_messages", &PeerSum::sent_messages));
+  columns.push_back(count("sent_bytes", &PeerSum::sent_bytes));
+  columns.push_back(count("received_messages", &PeerSum::received_messages));
+  columns.push_back(count("received_bytes", &PeerSum::received_bytes));
+  if (!query.rank) columns.push_back(count("ranks", &PeerSum::ranks));
+  return stream_of(std::move(columns), std::move(rows));
 }
 
-Result<TableStream> phase_table(Run& run) {
+Result<TableStream> peer_table(Run& run) { return peer_table(run, {.rank = true}); }
+
+Result<TableStream> phase_table(Run& run, const TablesQuery& query) {
   using Row = PhaseRow;
   arrow::Dictionary names;
   std::vector<Row> rows;
-  for (const PhaseSum& sum : run.phases({.rank = true})) {
-    const bool is_named = sum.type >= 0;
-    rows.push_back(
-        {sum, is_named ? names.number_of(run.event_types()[static_cast<std::size_t>(sum.type)].name) : absent});
+  for (const PhaseSum& sum : run.phases(query)) {
+    std::int32_t name = absent;
+    if (sum.type >= 0) name = names.number_of(run.event_types()[static_cast<std::size_t>(sum.type)].name);
+    if (sum.type < 0 && !sum.outside) name = names.number_of("other");  // phases for which there was no room
+    rows.push_back({sum, name});
   }
-  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.sum.world; }),
-                                      int32<Row>("rank", [](const Row& row) { return row.sum.rank; }),
-                                      text_column("phase", names, &Row::name),
-                                      int64<Row>("entries", [](const Row& row) { return as_int64(row.sum.entries); }),
-                                      int64<Row>("time_ns", [](const Row& row) { return row.sum.time_ns; }),
-                                      int64<Row>("mpi_ns", [](const Row& row) { return row.sum.mpi_ns; }),
-                                      int64<Row>("calls", [](const Row& row) { return as_int64(row.sum.calls); }),
-                                      int64<Row>("bytes", [](const Row& row) { return as_int64(row.sum.bytes); })};
+  const auto time = [](const char* name, std::int64_t PhaseSum::*of) {
+    return int64<Row>(name, [of](const Row& row) { return row.sum.*of; });
+  };
+  const auto count = [](const char* name, std::uint64_t PhaseSum::*of) {
+    return int64<Row>(name, [of](const Row& row) { return as_int64(row.sum.*of); });
+  };
+  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.sum.world; })};
+  if (query.rank) columns.push_back(int32<Row>("rank", [](const Row& row) { return row.sum.rank; }));
+  columns.push_back(text_column("phase", names, &Row::name));
+  columns.push_back(count("entries", &PhaseSum::entries));
+  columns.push_back(time("time_ns", &PhaseSum::time_ns));
+  columns.push_back(time("mpi_ns", &PhaseSum::mpi_ns));
+  columns.push_back(float64<Row>("mpi_share", [](const Row& row) {
+    return row.sum.time_ns > 0 ? static_cast<double>(row.sum.mpi_ns) / static_cast<double>(row.sum.time_ns) : 0.0;
+  }));
+  columns.push_back(count("calls", &PhaseSum::calls));
+  columns.push_back(count("bytes", &PhaseSum::bytes));
+  if (!query.rank) {
+    columns.push_back(count("ranks", &PhaseSum::ranks));
+    columns.push_back(float64<Row>("rank_mean_ns", [](const Row& row) {
+      return row.sum.ranks > 0 ? static_cast<double>(row.sum.time_ns) / static_cast<double>(row.sum.ranks) : 0.0;
+    }));
+    columns.push_back(time("rank_min_ns", &PhaseSum::rank_min_ns));
+    columns.push_back(time("rank_max_ns", &PhaseSum::rank_max_ns));
+    columns.push_back(int32<Row>("rank_max", [](const Row& row) { return row.sum.longest; }));
+  }
   return stream_of(std::move(columns), std::move(rows));
 }
+
+Result<TableStream> phase_table(Run& run) { return phase_table(run, {.rank = true}); }
 
 Result<TableStream> total_table(Run& run) {
   using Row = TotalRow;

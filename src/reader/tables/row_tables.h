@@ -7,8 +7,10 @@
 namespace tare::reader {
 
 Result<TableStream> communicator_table(Run& run);
-// These three functions read the profiles of all processes.
-Result<TableStream> peer_table(Run& run);
+// These functions read the profiles of all processes.
+Result<TableStream> peer_table(Run& run, const TablesQuery& query);
+Result<TableStream> phase_table(Run& run, const TablesQuery& query);
+Result<TableStream> peer_table(Run& run);  // by rank, as the next
 Result<TableStream> phase_table(Run& run);
 Result<TableStream> total_table(Run& run);
 // Shows times as recorded, also if the times of the run were moved. Reads the trace.

@@ -1,4 +1,4 @@
-// All tables of a run, by name. docs/tables.md describes their columns.
+// All tables of a run, by name, as tables.toml declares them.
 #pragma once
 
 #include <span>
@@ -9,10 +9,19 @@
 
 namespace tare::reader {
 
+// A column as tables.toml declares it.
+struct DeclaredColumn {
+  const char* name;
+  arrow::Type type;
+  bool extra;  // rows have it for verbs alone
+};
+
 struct TableKind {
   const char* name;
-  const char* row;  // what a row of the table is
+  const char* row_type;  // the name of the type of rows in Python
+  const char* row;       // what a row of the table is
   Result<TableStream> (*open)(Run& run);
+  std::span<const DeclaredColumn> columns;
 };
 
 // All tables, in the order in which they are listed.

@@ -69,6 +69,27 @@ TEST_F(Tables, OfNothingHaveColumnsAndNoRows) {
   }
 }
 
+// The declaration also has the columns that depend on what is asked.
+TEST_F(Tables, HaveTheDeclaredColumns) {
+  auto run = reader::Run::of_memory({});
+  ASSERT_TRUE(run);
+  for (const TableKind& kind : table_kinds()) {
+    auto opened = kind.open(*run);
+    ASSERT_TRUE(opened) << kind.name << ": " << opened.error();
+    std::size_t made = 0;
+    for (const DeclaredColumn& declared : kind.columns) {
+      const bool is_made = made < opened->schema.size() && opened->schema[made].name == declared.name;
+      if (is_made) {
+        EXPECT_EQ(opened->schema[made].type, declared.type) << kind.name << "." << declared.name;
+        ++made;
+      }
+      const bool is_optional = declared.extra || std::string(kind.name) == "profile";
+      EXPECT_TRUE(is_made || is_optional) << kind.name << "." << declared.name;
+    }
+    EXPECT_EQ(made, opened->schema.size()) << kind.name << ": more columns than are declared";
+  }
+}
+
 TEST_F(Tables, OfProcessesSayWhatIsNotKnown) {
   format::ProcessRecord ended = process_record(0, ProcessState::exited),
                         killed = process_record(1, ProcessState::running);

@@ -12,7 +12,6 @@ from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.peers import CountsMessages
-from tare.analysis.profile import Row
 from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET
 
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
         EventRow,
         Exchange,
         Process,
-        Questions,
         Structure,
         TotalCost,
         Trace,
         WaitReport,
     )
+    from tare._tables import ProfileRow
     from tare.runs.retiming import Retimed
 
 # An MPI function, and the line of the program that calls it.
@@ -44,10 +43,11 @@ class Recorded(profile.Recorded, CountsMessages, Protocol):
     def wait_report(self) -> WaitReport: ...
     @property
     def structure(self) -> Structure: ...
-    def expect(self, questions: Questions) -> None: ...
+    def expect_profile(self, *several: Sequence[str]) -> None: ...
+    def expect_exchanges(self, max_groups: int) -> None: ...
     def exchanges(self, max_groups: int) -> list[Exchange]: ...
-    def total_cost(self, world: int | None = None) -> TotalCost | None: ...
-    def total_trace(self, world: int | None = None) -> Trace | None: ...
+    def total_cost(self, world: int | None = None) -> TotalCost: ...
+    def total_trace(self, world: int | None = None) -> Trace: ...
     def events(
         self,
         ranks: list[int] | None,
@@ -87,7 +87,8 @@ class Basis:
     def __init__(self, run: Recorded, *, max_events: int | None = None) -> None:
         """A trace of more events than `max_events` is not looked at."""
         self.run = run
-        run.expect({"profile": profile.questions(run, [["line"]]), "exchanges": [MAX_GROUPS]})
+        run.expect_profile(["line"])
+        run.expect_exchanges(MAX_GROUPS)
         worlds: dict[int, list[Process]] = {}
         for process in run.processes:
             if process["rank"] >= 0:
@@ -113,7 +114,7 @@ class Basis:
         return len(self.processes)
 
     @cached_property
-    def lines(self) -> list[Row]:
+    def lines(self) -> list[ProfileRow]:
         """The profile by line, without what begins and ends the net time, and without look-ups."""
         rows = [row for row in profile.summed(self.run, ["line"]) if row.world == self.world]
         return [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
@@ -127,9 +128,9 @@ class Basis:
     def partners(self, rank: int) -> set[int]:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""
         pairs = (
-            (row["rank"], row["peer"])
-            for row in self.run.peer_sums(["rank"], [self.world], None, None)
-            if row["sent_messages"] and row["peer"] >= 0
+            (row.rank, row.peer)
+            for row in self.run.rows(self.run.peer_table(["rank"], [self.world]))
+            if row.sent_messages and row.peer is not None
         )
         return {each for pair in pairs if rank in pair for each in pair} - {rank}
 
@@ -166,8 +167,8 @@ class Basis:
 
     @cached_property
     def _functions_at(self) -> dict[int, str]:
-        (rows,) = self.run.profile_sums([{"by": ["site", "function"], "worlds": [self.world]}])
-        return {row["site"]: row["function"] for row in rows}
+        rows = profile.summed(self.run, ["site"], profile.Chosen(worlds=frozenset([self.world])))
+        return {row.site: row.function for row in rows if row.site is not None}
 
 
 def line_of(at: Placed) -> Placed:
@@ -178,7 +179,7 @@ def line_of(at: Placed) -> Placed:
     return Placed(file=at.file, line=at.line, caller=at.caller, object=at.object)
 
 
-def row_place(row: Row) -> Placed:
+def row_place(row: ProfileRow) -> Placed:
     """The line of a row of the profile; see `line_of`."""
     return line_of(
         Placed(file=row.file, line=row.line, caller=row.caller, object=row.object, offset=row.offset)

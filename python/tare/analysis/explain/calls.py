@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Line, Told, WaitGroup, row_place
 from tare.analysis.explain.finding import (
@@ -16,9 +17,11 @@ from tare.analysis.explain.finding import (
     Finding,
 )
 from tare.analysis.explain.waiting import OF_MESSAGES, is_of_messages
-from tare.analysis.profile import Row
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._tables import ProfileRow
 
 
 def tiny_messages(basis: Basis, told: Told) -> list[Finding]:
@@ -123,7 +126,7 @@ def mpi_share(basis: Basis) -> Finding | None:
 
 def _of_row(
     basis: Basis,
-    row: Row,
+    row: ProfileRow,
     kind: str,
     time_ns: int | None = None,
     *,

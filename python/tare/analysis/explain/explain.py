@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tare import registry, units
-from tare.analysis import ranks, retimed
+from tare.analysis import retimed
 from tare.analysis.explain import calls, ended
 from tare.analysis.explain.basis import Basis, Recorded, Told
 from tare.analysis.explain.finding import (
@@ -88,7 +88,7 @@ def _share(basis: Basis, found: Sequence[Finding]) -> list[Finding]:
 def _notes(basis: Basis) -> list[str]:
     """What keeps the findings from being all that there is."""
     notes = []
-    trace = ranks.total_trace(basis.run, basis.world)
+    trace = basis.run.total_trace(basis.world)
     if trace["dropped"]:
         dropped = units.number_of(trace["dropped"], "record of the trace was", "records of the trace were")
         notes.append(f"{dropped} dropped: waits may be missing.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tare import databases
-from tare.tables import sql
+from tare.runs import sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -80,13 +80,13 @@ def of_run(recording: Run, whole: bool) -> tuple[InPhase, ...]:
         )
         for process in recording.processes
     }
-    sums = recording.phase_sums(["rank"], None, None)
-    if any(each["phase"] is None and not each["outside"] for each in sums):
+    sums = recording.rows(recording.phases)
+    if any(each.phase == "other" for each in sums):
         return ()  # a thread had no room for all its phases
     begins: Counter[tuple[int, str]] = Counter()
     for each in sums:
-        if each["phase"] is not None:
-            begins[each["rank"], each["phase"]] += each["entries"]
+        if each.phase is not None:
+            begins[each.rank, each.phase] += each.entries
     if not begins:
         return tuple(totals.values())
     if not whole or begins.total() > MAX_BEGINS:

@@ -14,7 +14,7 @@ from tare.lab.study.plan import Planned
 from tare.lab.study.provenance import Provenance
 from tare.lab.study.runner import Outcome
 from tare.reporters import csv
-from tare.tables import sql
+from tare.runs import sql
 
 if TYPE_CHECKING:
     import duckdb

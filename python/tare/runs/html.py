@@ -10,7 +10,7 @@ from tare.streams import visible
 
 if TYPE_CHECKING:
     from tare._native import Table
-    from tare.tables.opened import OpenRun
+    from tare.runs.run import Run
 
 # Rows that are shown of a table.
 SHOWN = 20
@@ -41,7 +41,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def head(table: Table) -> str:
+def head(table: Table[Any]) -> str:
     """The first rows of a table of the reader, and how many there are if that is known at the start."""
     names, rows, count = table.head(SHOWN + 1)
     shown = [dict(zip(names, row, strict=True)) for row in rows]
@@ -50,15 +50,14 @@ def head(table: Table) -> str:
     return _table(names, shown) + _more(len(shown) if count is None else count)
 
 
-def run(of: OpenRun) -> str:
+def run(of: Run) -> str:
     """What it is, how it ended, and which tables it has."""
-    from tare.reporters import summary
-    from tare.tables.opened import listed
+    from tare.runs.run import listed
 
     hosts = {process["host"] for process in of.processes}
     facts = {
         "command": " ".join(of.meta.command),
-        "ended": summary.ending(of),
+        "ended": of.ending,
         "processes": f"{len(of.processes):,} on {len(hosts):,} host{'s' if len(hosts) != 1 else ''}",
         "tables": ", ".join(listed()),
     }
