@@ -11,6 +11,11 @@ _Row = TypeVar("_Row")
 FilePath = str | PathLike[str]
 
 FORMAT_VERSION: int
+DEFAULT_FAN_OUT: int
+LONGEST_REGION: int  # bytes of its name
+LARGEST_RING: int
+ONCE: int
+SMALLEST_RING: int
 
 State = Literal["running", "finished", "exited", "aborted", "killed", "unknown"]
 EventKind = Literal["region", "counter", "marker", "phase", "event", "packed", "raw"]

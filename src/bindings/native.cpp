@@ -22,6 +22,8 @@
 #include "bindings/timeline.h"
 #include "format/chunk.h"
 #include "format/machine.h"
+#include "format/monitor_spec.h"
+#include "format/offload_ring.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
 #include "reader/symbols/short_name.h"
@@ -83,6 +85,13 @@ NB_MODULE(_native, module) {
   // After Ctrl-C, threads of a server may still use objects of this module; that is no leak.
   nb::set_leak_warnings(false);
   module.attr("FORMAT_VERSION") = tare::format::format_version;
+  // What `tare run --monitor` may ask for.
+  using tare::format::MonitorSpec;
+  module.attr("DEFAULT_FAN_OUT") = MonitorSpec::default_fan_out;
+  module.attr("LONGEST_REGION") = MonitorSpec::name_bytes - 1;
+  module.attr("LARGEST_RING") = tare::format::max_offload_bytes;
+  module.attr("ONCE") = MonitorSpec::once;
+  module.attr("SMALLEST_RING") = tare::format::min_offload_bytes;
   const nb::exception<Error> error(module, "Error");
   // Messages may contain names that are not UTF-8.
   nb::register_exception_translator(

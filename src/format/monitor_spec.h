@@ -20,7 +20,12 @@ namespace tare::format {
 enum class MonitorPolicy : std::uint8_t { block, nonblock, lossy };
 
 struct MonitorSpec {
-  static constexpr unsigned name_bytes = 96;
+  static constexpr unsigned name_bytes = 96;  // with a zero at the end
+  static constexpr unsigned every_bits = 24;
+  // As `every`: points are offloads only when rounds are requested (`--monitor=pull`).
+  static constexpr std::uint64_t once = (std::uint64_t{1} << every_bits) - 1;
+  // The maximum number of children of a node of the tree, unless the user says otherwise.
+  static constexpr std::uint32_t default_fan_out = 8;
 
   MonitorPolicy policy = MonitorPolicy::lossy;
   std::uint64_t interval_ns = 0;

@@ -12,12 +12,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "format/monitor_spec.h"
+
 namespace tare::monitor {
 
 class Cadence {
  public:
-  static constexpr unsigned every_bits = 24;
-  static constexpr std::uint64_t once = (std::uint64_t{1} << every_bits) - 1;
+  static constexpr unsigned every_bits = format::MonitorSpec::every_bits;
+  static constexpr std::uint64_t once = format::MonitorSpec::once;
   static constexpr std::uint64_t most = once - 1;
   static constexpr std::uint64_t word(std::uint64_t from, std::uint64_t every) noexcept {
     return from << every_bits | std::min(every, once);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import duckdb
@@ -194,12 +195,14 @@ class MadeUpRun:
         self.entries = {"a": 2, "b": 1}
         self.read = 0
 
-    def phase_sums(self, *_: object) -> list[dict[str, Any]]:
-        outside = [{"rank": rank, "phase": None, "outside": True, "entries": 0} for rank in (0, 1)]
-        return outside + [
-            {"rank": 0, "phase": name, "outside": False, "entries": entries}
-            for name, entries in self.entries.items()
-        ]
+    @property
+    def phases(self) -> list[Any]:
+        rows: list[tuple[int, str | None, int]] = [(rank, None, 0) for rank in (0, 1)]
+        rows += [(0, name, entries) for name, entries in self.entries.items()]
+        return [SimpleNamespace(rank=rank, phase=name, entries=entries) for rank, name, entries in rows]
+
+    def rows(self, table: list[Any]) -> list[Any]:
+        return table
 
     def event_table(self, *, columns: Sequence[str]) -> pd.DataFrame:
         self.read += 1

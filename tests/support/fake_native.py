@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 FORMAT_VERSION = 1
+DEFAULT_FAN_OUT, LONGEST_REGION, ONCE = 8, 95, 2**24 - 1
+SMALLEST_RING, LARGEST_RING = 2**14, 2**30
 HOST_FILE = "node.tare"
 START_NS = 1_000_000_000_000
 
@@ -614,7 +616,8 @@ def install(library: Path) -> None:
 
     module = types.ModuleType("tare._native")
     for name in (
-        "FORMAT_VERSION", "Error", "Run", "empty_run", "EndingWatch", "collect", "is_archive", "short_name",
+        "FORMAT_VERSION", "DEFAULT_FAN_OUT", "LONGEST_REGION", "ONCE", "SMALLEST_RING", "LARGEST_RING",
+        "Error", "Run", "empty_run", "EndingWatch", "collect", "is_archive", "short_name",
         "short_name_with_inlined", "collector", "machine_name", "pid_namespace_name",
     ):  # fmt: skip
         setattr(module, name, globals()[name])

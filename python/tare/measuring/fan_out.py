@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tare._native import DEFAULT_FAN_OUT
 from tare.measuring import sweet_spots
-from tare.measuring.monitoring import DEFAULT_FAN_OUT, LOOPBACK, Monitoring
+from tare.measuring.monitoring import LOOPBACK, Monitoring
 from tare.measuring.sweet_spots import SPOTS
 
 # Nobody knows yet how large the profiles will be; sizes are compared that are nearest to this.

@@ -7,32 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare import units
+from tare._native import DEFAULT_FAN_OUT, LARGEST_RING, LONGEST_REGION, ONCE, SMALLEST_RING
 from tare.runs.requests import PULL
 from tare.runs.rounds import DEFAULT_FILTER, FILTERS, split_filters
 
 DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
-# As src/format/monitor_spec.h and offload_ring.h have them.
-LONGEST_NAME = 95
 LONGEST_ONLY = 256
 LONGEST_VARIABLE = 1000  # what start_tared.cpp hands on
 LAST_NS = 2**63 - 1
-SMALLEST_RING = 16 * units.KIB
-LARGEST_RING = 1024 * units.MIB
 SHORTEST_INTERVAL_NS = 100_000
 # Of auto: how far apart points are, of how many each is an offload at first, and the least interval.
 AUTO_POINT_NS = 1_000_000
 AUTO_FIRST = 100
 AUTO_LEAST = "50ms"
 LONGEST_AUTO_NS = 2**32 - 1
-# Of pull: how far apart points are. Only a point that is chosen on request is an offload (Cadence::once in
-# src/monitor/cadence.h).
+# Of pull: how far apart points are. Only a point that is chosen on request is an offload.
 PULL_POINT_NS = 10_000_000
-ONCE = 2**24 - 1
 # How many snapshots of a rank may wait for tared; 0: as many as there is room for.
 DEPTHS = {"lossy": 4, "nonblock": 0, "block": 2}
 RINGS = {"lossy": units.MIB, "nonblock": 4 * units.MIB, "block": units.MIB}
-DEFAULT_FAN_OUT = 8  # as src/tared/monitor/monitor_job.h
 LOOPBACK = "127.0.0.1"
 KEYS = (
     "policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance", "only",
@@ -167,7 +161,7 @@ def _when(text: str) -> tuple[int, str, int]:
         name, slash, every = text.removeprefix("region:").rpartition("/")
         if not slash or not every.isdecimal():
             name, every = text.removeprefix("region:"), "1"
-        if not 0 < len(name.encode()) <= LONGEST_NAME or int(every) == 0:
+        if not 0 < len(name.encode()) <= LONGEST_REGION or int(every) == 0:
             raise ValueError(f"'{text}' names no region: write it like region:step or region:step/10")
         return 0, name, int(every)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tare import units
-from tare.measuring.monitoring import KEYS, ONCE, Monitoring, parse
+from tare._native import ONCE
+from tare.measuring.monitoring import KEYS, Monitoring, parse
 
 CHANGEABLE = ("interval", "every", "filter", "only", "site")
 

@@ -54,7 +54,7 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   if (!make_meeting_place(options.directory) || !make_run_key(options.directory, error)) return {};
   const auto number = is_first ? 0U : take_number(options.directory);
   if (!number) return {};
-  const TreeShape shape(max_nodes, number_of(text, "fan-out", default_fan_out));
+  const TreeShape shape(max_nodes, number_of(text, "fan-out", format::MonitorSpec::default_fan_out));
   options.node = *number;
   options.ancestors = shape.ancestors(*number);
   options.filter = value_of(text, "filter", "statistics");

@@ -11,8 +11,6 @@ namespace tare::tared {
 // nothing more is to be done; false if rounds could not be made or stored.
 bool monitor(const Job& job, const char* spec, const char* host, bool is_first);
 
-inline constexpr std::uint32_t default_fan_out = 8;
-
 // The value of a key in such a text; `otherwise` if there is none.
 std::string value_of(const std::string& spec, const std::string& key, const std::string& otherwise);
 
