@@ -24,6 +24,7 @@ class ExpectedOfKind {
   }
   std::vector<Answer> known(const std::vector<Question>& asked) const {
     std::vector<Answer> answers;
+    answers.reserve(asked.size());
     for (const Question& each : asked) answers.push_back(*known(each));
     return answers;
   }
@@ -39,6 +40,7 @@ class ExpectedOfKind {
   std::vector<Answer> take(const std::vector<Question>& asked, const std::vector<Question>& questions,
                            std::vector<Answer> read) {
     std::vector<Answer> answers;
+    answers.reserve(asked.size());
     for (const Question& each : asked) {
       const auto found = std::find(questions.begin(), questions.end(), each);
       answers.push_back(found != questions.end() ? read[static_cast<std::size_t>(found - questions.begin())]
