@@ -91,7 +91,10 @@ def expressions(code: str) -> Iterator[tuple[int, int, str]]:
             yield found.end(), end - 1, "bool"
     for pattern, kind in (BOUND, "bool"), (VALUE, ""), (STATEMENT, "void"):
         for found in pattern.finditer(code):
-            if all(found[1].count(a) == found[1].count(b) for a, b in ("()", "[]", "{}")):
+            outside, before = found[1], ""
+            while outside != before:
+                outside, before = re.sub(r"[(\[{][^()\[\]{}]*[)\]}]", "", outside), outside
+            if not re.search(r"[,()\[\]{}]", outside):
                 yield *found.span(1), kind
 
 
