@@ -14,6 +14,7 @@
 #include "reader/replay/replay.h"
 #include "reader/run/current_calls.h"
 #include "reader/run/run.h"
+#include "reader/store/round_events.h"
 #include "reader/tables/tables.h"
 #include "reader/timeline/message_lines.h"
 #include "reader/timeline/timeline.h"
@@ -58,7 +59,28 @@ inline void read_timeline(reader::Run& run) {
   if (auto lines = reader::MessageLines::read(run, *timeline, 100)) lines->of(window, 100);
 }
 
+// What `tare top` asks of rounds.
+inline void read_rounds(reader::Run& run) {
+  std::vector<char> payload;
+  std::string error;
+  for (const reader::ChunkRef& chunk : run.files().chunks) {
+    if (chunk.header.type != format::ChunkType::rounds || !reader::load_chunk(chunk, payload, error)) continue;
+    reader::RoundReader reader;
+    std::vector<reader::EventStatistics> before;
+    reader.read({payload.data(), payload.size()}, [&](const reader::StoredRound& round) {
+      auto events = reader::possible_events(*reader.names(), round);
+      const std::vector<const std::vector<reader::EventStatistics>*> both{&before, &events};
+      reader::merged_events(both);
+      before = std::move(events);
+      std::vector<reader::Bins> bins;
+      for (auto& of : reader::histograms_of(*reader.names(), round.filter, round.reduced)) bins.push_back(of.bins);
+      reader::merged_bins(bins).widened(62);
+    });
+  }
+}
+
 inline void read_all(reader::Run& run) {
+  read_rounds(run);
   run.answer(
       {.sums =
            {{.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true}},

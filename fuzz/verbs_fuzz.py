@@ -31,7 +31,7 @@ with atheris.instrument_imports(include=["tare"], enable_loader_override=False):
     from tare.reporters import live as reporter
     from tare.reporters.console import Console
     from tare.runs import metadata, rounds
-    from tare.runs.rounds import Round, RoundFile
+    from tare.runs.rounds import RoundFile
     from tare.runs.run import open_run
 
 NOWHERE = Path("nowhere")
@@ -51,10 +51,10 @@ class Given(RoundFile):
         super().__init__(NOWHERE / name)
         self._payload = payload
 
-    def read(self) -> Iterator[Round]:
+    def read(self) -> Iterator[_native.Round]:
         """All of them, once."""
         payload, self._payload = self._payload, b""
-        yield from self.decoded(memoryview(payload))
+        yield from self._native.decoded(payload)
 
 
 def of_rounds(data: bytes) -> None:

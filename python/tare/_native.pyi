@@ -600,9 +600,188 @@ def pid_namespace_name() -> int:
 def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""
 
-def round_chunks(path: FilePath, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int, bool]:
-    """Payloads of the chunks of rounds in these bytes of a file, or in the first of them; where the next ones
-    will be; whether these were all that are there."""
+# Of events of rounds.
+Kind = Literal["function", "region", "phase", "counter"]
+
+class Ranks:
+    """A set of ranks. A file may name two billions: what shows rounds goes through runs, not ranks."""
+
+    def __init__(self, runs: Sequence[tuple[int, int]] = ()) -> None: ...
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """(first rank, number of ranks) of each run of successive ranks."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[int]: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+
+class Statistic:
+    """One metric of an event over the ranks that have the event."""
+
+    @property
+    def mean(self) -> float: ...
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the population."""
+
+    @property
+    def least(self) -> float: ...
+    @property
+    def most(self) -> float: ...
+    @property
+    def least_rank(self) -> int:
+        """The lowest rank with the least value."""
+
+    @property
+    def most_rank(self) -> int:
+        """The lowest rank with the largest value."""
+
+class Event:
+    """An event of a round."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def ranks(self) -> int:
+        """Number of ranks that have it."""
+
+    @property
+    def calls(self) -> Statistic: ...
+    @property
+    def time(self) -> Statistic:
+        """In ns."""
+
+    @property
+    def bytes(self) -> Statistic:
+        """For counters: the value."""
+
+class Bins:
+    """A histogram. Bin i has the ranks with values from (first + i) * width to below (first + i + 1) * width.
+
+    Widths are powers of two, so a wider bin consists of whole narrower ones."""
+
+    def __init__(self, exponent: int, first: int, counts: Sequence[int]) -> None: ...
+    @property
+    def exponent(self) -> int:
+        """The width is 2 ** exponent."""
+
+    @property
+    def first(self) -> int: ...
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """By bin: number of ranks."""
+
+    @property
+    def width(self) -> float:
+        """In the unit of the metric."""
+
+    def low(self, bin: int) -> float:
+        """Where a bin begins; bin `len(counts)` would begin where the last one ends."""
+
+    def widened(self, exponent: int) -> Bins:
+        """The same ranks in bins that are as wide or wider."""
+
+    def __eq__(self, other: object) -> bool: ...
+
+class Pace:
+    """A decision of `--monitor=auto`: the interval that all ranks keep."""
+
+    @property
+    def from_round(self) -> int:
+        """The first round for which it holds."""
+
+    @property
+    def interval_ns(self) -> int: ...
+    @property
+    def boi_ns(self) -> float:
+        """0: not known yet."""
+
+    @property
+    def rest_ns(self) -> float:
+        """The one-way delay at rest; 0: not known yet."""
+
+class Round:
+    """A round. Times are Unix times in ns. Sums are since the start of the program."""
+
+    @property
+    def round(self) -> int:
+        """Its number."""
+
+    @property
+    def first_ns(self) -> int:
+        """The first offload."""
+
+    @property
+    def last_ns(self) -> int:
+        """The last offload."""
+
+    @property
+    def arrived_ns(self) -> int:
+        """The arrival of its last part at the root."""
+
+    @property
+    def delay_ns(self) -> int:
+        """From the first offload until all of the round had arrived."""
+
+    @property
+    def ranks(self) -> Ranks:
+        """Ranks whose snapshots are in it."""
+
+    @property
+    def lost(self) -> Ranks:
+        """Other ranks that took part at that time."""
+
+    @property
+    def filter(self) -> str:
+        """What reduced it; empty: it was lost."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the result of the filter."""
+
+    @property
+    def events(self) -> list[Event]:
+        """Of the filter `statistics`. Events with impossible numbers are left out."""
+
+    @property
+    def has_histograms(self) -> bool: ...
+    def histograms(self) -> dict[tuple[Kind, str], Bins]:
+        """By kind and name of an event the time over ranks, or the value of a counter. Damaged ones are left
+        out."""
+
+class RoundFile:
+    """One file of rounds, which may grow."""
+
+    def __init__(self, path: FilePath, begin: int = 0, end: int | None = None) -> None:
+        """With `end` the bytes from `begin` to `end` of an archive, else a file of a run."""
+
+    def read(self) -> tuple[list[Round], bool]:
+        """The rounds since the last call, or the first of them; whether these were all. Damaged ones are left
+        out."""
+
+    def decoded(self, payload: bytes) -> list[Round]:
+        """The rounds in the payload of a chunk."""
+
+    @property
+    def paces(self) -> list[Pace]:
+        """Up to what was read."""
+
+def total_events(rounds: Sequence[Round]) -> list[Event]:
+    """Each event of rounds of different ranks once, by kind and name: what it has had since the start."""
+
+def merged_bins(parts: Sequence[Bins]) -> Bins:
+    """The ranks of all of them in bins of the widest; in wider ones if they lie far apart."""
+
+def main_metric(kind: Kind) -> str:
+    """The metric that is shown of an event where there is room for one."""
+
+FILTERS: tuple[str, ...]
+
+def split_filters(filters: FilePath) -> list[str]:
+    """One or several filters with a plus between them, each with its arguments."""
 
 class ImportedEvents(TypedDict):
     """What an import of a trace without MPI has found."""

@@ -23,7 +23,7 @@ enum class ChunkType : std::uint8_t {
   samples = 9,      // a SampleSummary and its classes (sample.h); the newest of a process counts
   calls = 10,  // of a process that did not finish: the calls that its threads were in, and their requests (segment.h)
   offloads = 11,    // an OffloadAccount (offload_ring.h); the newest of a process counts
-  rounds = 12,      // rounds of a monitored run, and the names of their events (tared/monitor/round_file.h)
+  rounds = 12,      // rounds of a monitored run, and the names of their events (round.h)
   spell_sums = 13,  // SpellSums of each function and call site (spell_sums.h); the newest of a process counts
 };
 

@@ -23,7 +23,7 @@ constexpr std::size_t frame_block = std::size_t{128} * 1024;  // the largest blo
 constexpr std::size_t frame_bound(std::size_t bytes) { return bytes + 9 + 3 * (bytes / frame_block + 1); }
 
 // Stores bytes in a zstd frame without compressing them (RFC 8878). Returns the size of the frame.
-std::size_t put_frame(Bytes bytes, char* out) noexcept {
+std::size_t put_frame(ByteView bytes, char* out) noexcept {
   constexpr std::uint32_t magic = 0xfd2fb528;
   constexpr unsigned char single_segment_of_four_bytes_size = 0xa0;
   const auto size = static_cast<std::uint32_t>(bytes.size);
@@ -69,7 +69,7 @@ ZSTD_CCtx_s* make_chunk_context(void* memory) noexcept {
 namespace {
 
 // Returns the compressed size; 0 or an error of zstd if there is none.
-std::size_t compress(ZSTD_CCtx_s* context, Effort effort, Bytes raw, char* out) noexcept {
+std::size_t compress(ZSTD_CCtx_s* context, Effort effort, ByteView raw, char* out) noexcept {
   if (context == nullptr) return 0;
   const bool little = effort == Effort::little;
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, little ? little_level : zstd_level);
@@ -79,7 +79,7 @@ std::size_t compress(ZSTD_CCtx_s* context, Effort effort, Bytes raw, char* out) 
 
 }  // namespace
 
-std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, Bytes raw, Bytes dense,
+std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, ByteView raw, ByteView dense,
                         char* out) noexcept {
   ChunkHeader header = identity;
   char* payload = out + sizeof(ChunkHeader);

@@ -10,8 +10,8 @@ struct ZSTD_CCtx_s;
 
 namespace tare::format {
 
-// Bytes that the caller owns.
-struct Bytes {
+// Bytes of the caller.
+struct ByteView {
   const void* data;
   std::size_t size;
 };
@@ -41,7 +41,7 @@ enum class Effort { usual, little };
 // Writes a chunk to `out`, which must have room for a header and chunk_payload_bound(raw.size, dense.size). Returns its
 // size. `identity` gives all of the header except compression and sizes. `dense` follows `raw` in the payload; it
 // consists of bytes that cannot be compressed. Without a context, the payload is stored uncompressed.
-std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, Bytes raw, Bytes dense,
+std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, ByteView raw, ByteView dense,
                         char* out) noexcept;
 
 // The same with a context that is made for this chunk in `scratch` of chunk_context_bytes(); nullptr: without a

@@ -422,7 +422,7 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   const std::uint32_t calls = found.counts[Group::calls];
   unsigned char* const widths = w.spans + chunk_records - calls;
   std::memmove(widths, w.spans, calls);
-  const Bytes dense{widths, calls == 0 ? 0 : static_cast<std::size_t>(found.spans_end - widths)};
+  const ByteView dense{widths, calls == 0 ? 0 : static_cast<std::size_t>(found.spans_end - widths)};
   // Most bytes of the program's own events are parameters and raw bytes.
   const bool has_events = found.counts[Group::events] + found.counts[Group::raw_events] != 0;
   const std::size_t size = write_chunk(w.context, has_events ? Effort::usual : Effort::little, header,

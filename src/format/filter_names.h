@@ -11,9 +11,10 @@
 
 namespace tare::format {
 
+inline constexpr std::array<std::string_view, 5> filter_names{"statistics", "histogram", "quantiles", "groups", "none"};
+
 constexpr bool is_filter_name(std::string_view text) {
-  constexpr std::array<std::string_view, 5> names{"statistics", "histogram", "quantiles", "groups", "none"};
-  return std::ranges::find(names, text) != names.end();
+  return std::ranges::find(filter_names, text) != filter_names.end();
 }
 
 // The length of the first filter of the text.

@@ -16,6 +16,7 @@ TEST(FilterNames, APathMayContainOne) {
   EXPECT_EQ(split_filters("/a+b/c.so:x+groups:3"), (Filters{"/a+b/c.so:x", "groups:3"}));
   EXPECT_EQ(split_filters("/a.some+b/c.so+none"), (Filters{"/a.some+b/c.so", "none"})) << "the name ends behind .so";
   EXPECT_EQ(split_filters("none+/a+b.so"), (Filters{"none", "/a+b.so"}));
+  EXPECT_EQ(split_filters("/c++/a.so+/c.sox/b.so:1:2+"), (Filters{"/c++/a.so", "/c.sox/b.so:1:2", ""}));
 }
 
 }  // namespace

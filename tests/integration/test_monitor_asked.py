@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, mpich5, openmpi4, run
 from measured import PROGRAMS, Measurement, measure
-from tare.runs.rounds import Pace, RoundFile
+from tare._native import Pace
+from tare.runs.rounds import RoundFile
 
 RANKS = 2
 NS = 1e-9

@@ -19,7 +19,8 @@ import pytest
 from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, Measurement, measure
 from run_processes import tared_of
-from tare.runs.rounds import Pace, Round, RoundFile
+from tare._native import Pace, Round
+from tare.runs.rounds import RoundFile
 
 RANKS = 2
 DEPTH = 4  # snapshots of a rank that wait, under lossy

@@ -17,7 +17,8 @@ import pytest
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, Measurement
 from run_processes import tared_of
-from tare.runs.rounds import Round, RoundFile
+from tare._native import Round
+from tare.runs.rounds import RoundFile
 
 RANKS = 2
 DESCRIPTORS = 1024

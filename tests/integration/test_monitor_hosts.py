@@ -19,7 +19,8 @@ import tare as tare_package
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
 from measured import PROGRAMS
-from tare.runs.rounds import Round, RoundFile
+from tare._native import Round
+from tare.runs.rounds import RoundFile
 
 HOSTS = 3
 RANKS = 2 * HOSTS

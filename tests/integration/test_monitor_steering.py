@@ -13,8 +13,9 @@ import pytest
 import tare as package
 from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, mpich4, mpich5, openmpi4
 from measured import PROGRAMS
+from tare._native import Round
 from tare.errors import CommandError
-from tare.runs.rounds import Round, RoundFile
+from tare.runs.rounds import RoundFile
 
 RANKS = 3
 PATIENCE_S = 60

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tare.runs.rounds import Round, RoundFile
+from tare._native import Round
+from tare.runs.rounds import RoundFile
 
 
 def read_rounds(run: Path) -> list[Round]:

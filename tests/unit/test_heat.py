@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+import made_rounds
 from hypothesis import given
 from hypothesis import strategies as some
+from made_rounds import key_of
+from tare import _native
+from tare._native import Bins, Round
 from tare.monitor import heat, heat_text
 from tare.monitor.heat import Column, Columns
-from tare.runs import histograms
-from tare.runs.histograms import Bins
-from tare.runs.rounds import Kind, Ranks, Round
 
-NAMES: dict[int, tuple[str, Kind]] = {1: ("MPI_Send", "function"), 2: ("residual", "counter")}
+MAX_MERGED_BINS = 4096
 HALF_S = 500_000_000
 
 
@@ -23,19 +23,25 @@ def packed(bins: Bins) -> bytes:
     return struct.pack(f"<HHQ{len(bins.counts)}I", bins.exponent, len(bins.counts), bins.first, *bins.counts)
 
 
-def reduced(of: Mapping[int, Sequence[Bins]]) -> bytes:
-    head = struct.pack(f"<II{len(of)}Q", 16, len(of), *of)
-    return head + b"".join(packed(bins) for each in of.values() for bins in each)
+def reduced(of: Mapping[str, Sequence[Bins]]) -> bytes:
+    events = sorted(of, key=key_of)
+    head = struct.pack(f"<II{len(of)}Q", 16, len(of), *map(key_of, events))
+    return head + b"".join(packed(bins) for event in events for bins in of[event])
+
+
+def payload(number: int, first_ns: int, used: str, content: bytes) -> bytes:
+    names = made_rounds.names("MPI_Send", "counter residual")
+    return names + made_rounds.a_round(number, first_ns, content, used.encode())
 
 
 def a_round(number: int, first_ns: int, used: str, content: bytes) -> Round:
-    nobody = Ranks(())
-    return Round(number, first_ns, 0, 0, 0, 0, Ranks(((0, 4),)), nobody, used, content, [], NAMES)
+    (made,) = made_rounds.decoded(payload(number, first_ns, used, content))
+    return made
 
 
 def with_times(number: int, first_ns: int, times: Bins) -> Round:
     """A round of the default filter: statistics of no event, and a histogram of one."""
-    histogram = reduced({1: [times]})
+    histogram = reduced({"MPI_Send": [times]})
     nothing = struct.pack("<I", 0)
     content = b"".join(struct.pack("<I", len(part)) + part for part in (nothing, histogram))
     return a_round(number, first_ns, "statistics+histogram:16:time", content)
@@ -43,20 +49,22 @@ def with_times(number: int, first_ns: int, times: Bins) -> Round:
 
 def test_histograms_are_read_from_all_filters_that_give_them() -> None:
     calls, times, size = Bins(0, 3, (4,)), Bins(4, 10, (1, 0, 3)), Bins(2, 0, (4,))
-    three = a_round(1, 0, "histogram:16", reduced({1: [calls, times, size], 2: [calls, calls, size]}))
-    assert histograms.of_round(three) == {("function", "MPI_Send"): times, ("counter", "residual"): size}
-    one = a_round(1, 0, "histogram:16:time", reduced({1: [times], 2: [size]}))
-    assert histograms.of_round(one) == histograms.of_round(three)
-    assert histograms.of_round(with_times(1, 0, times)) == {("function", "MPI_Send"): times}
+    of = {"MPI_Send": [calls, times, size], "counter residual": [calls, calls, size]}
+    three = a_round(1, 0, "histogram:16", reduced(of))
+    assert three.histograms() == {("function", "MPI_Send"): times, ("counter", "residual"): size}
+    one = a_round(1, 0, "histogram:16:time", reduced({"MPI_Send": [times], "counter residual": [size]}))
+    assert one.histograms() == three.histograms()
+    assert with_times(1, 0, times).histograms() == {("function", "MPI_Send"): times}
 
 
 def test_what_is_damaged_or_no_histogram_is_none() -> None:
-    whole = with_times(1, 0, Bins(4, 10, (1, 0, 3)))
-    for cut in range(len(whole.reduced)):
-        assert histograms.of_round(a_round(1, 0, whole.filter, whole.reduced[:cut])) == {}
-    assert histograms.of_round(a_round(1, 0, "quantiles", b"")) == {}
-    assert histograms.of_round(a_round(1, 0, "", b"")) == {}
-    assert histograms.of_round(a_round(1, 0, "a+b.so", b"any")) == {}
+    whole = reduced({"MPI_Send": [Bins(4, 10, (1, 0, 3))]})
+    for cut in range(len(whole)):
+        assert a_round(1, 0, "histogram:16:time", whole[:cut]).histograms() == {}
+    assert a_round(1, 0, "quantiles", b"").histograms() == {}
+    assert a_round(1, 0, "", b"").histograms() == {}
+    assert a_round(1, 0, "/a+b.so", b"any").histograms() == {}
+    assert made_rounds.decoded(payload(1, 0, "quantiles+histogram", b"any")) == []
 
 
 bins = some.builds(
@@ -69,7 +77,7 @@ bins = some.builds(
 
 @given(some.lists(bins, min_size=1, max_size=4))
 def test_no_rank_is_lost_where_bins_are_widened(parts: list[Bins]) -> None:
-    whole = histograms.together(parts)
+    whole = _native.merged_bins(parts)
     assert sum(whole.counts) == sum(sum(part.counts) for part in parts)
     assert whole.exponent == max(part.exponent for part in parts)
     for part in parts:
@@ -129,12 +137,11 @@ def test_columns_are_rounds_that_are_half_a_second_apart() -> None:
 
 def test_the_function_with_most_time_comes_first() -> None:
     columns = Columns()
-    names: dict[int, tuple[str, Kind]] = {
-        1: ("MPI_Recv", "function"), 2: ("level", "counter"),
-        3: ("MPI_Send", "function"), 4: ("all", "region"), 5: ("(none)", "phase"),
-    }  # fmt: skip
-    content = reduced({key: [Bins(0, 10 * key, (4,))] for key in names})
-    columns.take(replace(a_round(1, 0, "histogram:16:time", content), names=names))
+    events = ("MPI_Recv", "counter level", "MPI_Send", "region all", "phase (none)")
+    content = reduced({event: [Bins(0, 10 * i, (4,))] for i, event in enumerate(events, 1)})
+    names = made_rounds.names(*events)
+    (made,) = made_rounds.decoded(names + made_rounds.a_round(1, 0, content, b"histogram:16:time"))
+    columns.take(made)
     # The time outside all phases is none.
     assert [event for _, event in columns.events()] == ["MPI_Send", "MPI_Recv", "all", "level"]
 
@@ -168,8 +175,8 @@ def test_bins_that_lie_far_apart_take_little() -> None:
     """Somebody made the files: as many counts as there are widths between them would be no memory."""
     far = [Bins(0, 0, (1,)), Bins(0, (1 << 63) - 1, (2, 3)), Bins(62, 5, (4,))]
     for parts in (far, far[:2], far[1:]):
-        found = histograms.together(parts)
-        assert len(found.counts) <= histograms.MAX_BINS
+        found = _native.merged_bins(parts)
+        assert len(found.counts) <= MAX_MERGED_BINS
         assert sum(found.counts) == sum(sum(bins.counts) for bins in parts)
     picture = heat.picture("counter", [column(1, far[0]), column(2, far[1])])
     assert picture.totals == [1, 5]

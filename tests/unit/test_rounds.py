@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import made_rounds
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from made_rounds import Made, Metric, add_chunks, decoded, named, rank_set, record
 from tare import _native
 from tare.errors import CommandError
 from tare.measuring import monitoring
@@ -19,73 +20,57 @@ from tare.monitor import history
 from tare.monitor.live import Live
 from tare.monitor.screen import bars, cells
 from tare.reporters import rounds_figure
-from tare.runs import rounds
 from tare.runs.rounds import RoundFile
 
 S = 1_000_000_000
-KEYS = {"MPI_Send": 11, "region step": 22, "counter residual": 33, "phase x y": 44}
-
-
-def ranks(*runs: tuple[int, int]) -> bytes:
-    return struct.pack(f"<{1 + 2 * len(runs)}I", len(runs), *(number for run in runs for number in run))
-
-
-def record(kind: int, content: bytes) -> bytes:
-    return struct.pack("<II", kind, len(content)) + content
+IDENTITIES = ("MPI_Send", "region step", "counter residual", "phase x y")
 
 
 def names() -> bytes:
-    return b"".join(record(1, struct.pack("<Q", key) + name.encode()) for name, key in KEYS.items())
-
-
-def statistics(values: Mapping[str, tuple[float, float, float]], spread: float, count: int) -> bytes:
-    """Each metric of each event has its mean and, on rank 1, `spread` more, on rank 0 so much less."""
-    keys = sorted(KEYS[name] for name in values)
-    means = [metric for key in keys for name in values if KEYS[name] == key for metric in values[name]]
-    wide = len(means)
-    return (
-        struct.pack("<I", len(keys))
-        + struct.pack(f"<{len(keys)}Q", *keys)
-        + struct.pack(f"<{len(keys)}I", *[count] * len(keys))
-        + struct.pack(f"<{wide}d", *means)
-        + struct.pack(f"<{wide}d", *[2 * spread**2] * wide)
-        + struct.pack(f"<{wide}d", *[mean - spread for mean in means])
-        + struct.pack(f"<{wide}d", *[mean + spread for mean in means])
-        + struct.pack(f"<{wide}I", *[0] * wide)
-        + struct.pack(f"<{wide}I", *[1] * wide)
-    )
+    return made_rounds.names(*IDENTITIES)
 
 
 def a_round(
     number: int, first_ns: int, values: Mapping[str, tuple[float, float, float]], *, spread: float = 0.0,
-    who: bytes = ranks((0, 2)), lost: bytes = ranks(),
+    who: bytes = rank_set((0, 2)), lost: bytes = rank_set(),
 ) -> bytes:  # fmt: skip
-    head = struct.pack("<QqqqqQQII", number, first_ns, first_ns + 5, first_ns + 70, 0, 3, 4, 2, 1)
-    used = b"statistics"
-    text = struct.pack("<I", len(used)) + used
-    return record(2, head + who + lost + text + statistics(values, spread, 2))
+    """Each metric of each event has its mean and, on rank 1, `spread` more, on rank 0 so much less."""
+
+    def metric(mean: float) -> Metric:
+        return Metric(mean, 2 * spread**2, mean - spread, mean + spread, 0, 1)
+
+    events = [Made(name, 2, (metric(of[0]), metric(of[1]), metric(of[2]))) for name, of in values.items()]
+    return made_rounds.a_round(number, first_ns, made_rounds.statistics(events), ranks=who, lost=lost)
+
+
+class Hosts:
+    """The files of the rounds of a run, of one host or two."""
+
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self.file = run / "monitor-a.tare"
+
+    def add(self, *payloads: bytes, host: str = "a") -> None:
+        add_chunks(self.run / f"monitor-{host}.tare", *payloads)
+
+    def live(self) -> Live:
+        live = Live(self.run)
+        live.update()
+        return live
 
 
 @pytest.fixture
-def chunks(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[bytes]]:
-    """Payloads of a file by its name; what is added comes with the next reading."""
-    content: dict[str, list[bytes]] = {}
-
-    def read(path: Path, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int, bool]:
-        found = content.get(path.name, [])
-        return found[begin:end], len(found), True
-
-    monkeypatch.setattr(_native, "round_chunks", read)
-    return content
+def hosts(tmp_path: Path) -> Hosts:
+    return Hosts(tmp_path)
 
 
-def test_a_round_is_read_as_it_is_written(chunks: dict[str, list[bytes]]) -> None:
+def test_a_round_is_read_as_it_is_written(hosts: Hosts) -> None:
     values = {"MPI_Send": (3.0, 7.0, 9.0), "counter residual": (4.0, 0.0, 0.5), "phase x y": (1.0, 2.0, 3.0)}
-    chunks["a"] = [
-        names() + record(99, b"later") + a_round(8, 1000, values, spread=1.0, lost=ranks((4, 1), (7, 2)))
-    ]
-    (made,) = RoundFile(Path("a")).read()
-    assert (made.round, made.first_ns, made.last_ns, made.delay_ns, made.reduce_ns) == (8, 1000, 1005, 70, 3)
+    hosts.add(
+        names() + record(99, b"later") + a_round(8, 1000, values, spread=1.0, lost=rank_set((4, 1), (7, 2)))
+    )
+    (made,) = RoundFile(hosts.file).read()
+    assert (made.round, made.first_ns, made.last_ns, made.delay_ns) == (8, 1000, 1005, 70)
     assert list(made.ranks) == [0, 1] and str(made.lost) == "4,7-8" and len(made.lost) == 3
     events = {event.name: event for event in made.events}
     assert {name: event.kind for name, event in events.items()} == {
@@ -98,11 +83,11 @@ def test_a_round_is_read_as_it_is_written(chunks: dict[str, list[bytes]]) -> Non
     assert events["residual"].bytes.mean == 0.5
 
 
-def test_names_stay_known_from_reading_to_reading(chunks: dict[str, list[bytes]]) -> None:
-    chunks["a"] = [names()]
-    file = RoundFile(Path("a"))
+def test_names_stay_known_from_reading_to_reading(hosts: Hosts) -> None:
+    hosts.add(names())
+    file = RoundFile(hosts.file)
     assert list(file.read()) == []
-    chunks["a"].append(a_round(1, 0, {"MPI_Send": (1, 1, 1)}))
+    hosts.add(a_round(1, 0, {"MPI_Send": (1, 1, 1)}))
     assert [made.events[0].name for made in file.read()] == ["MPI_Send"]
     assert list(file.read()) == []
 
@@ -111,16 +96,8 @@ def test_names_stay_known_from_reading_to_reading(chunks: dict[str, list[bytes]]
 def test_what_is_damaged_is_left_out(cut: int, at: int, byte: int) -> None:
     whole = bytearray(names() + a_round(1, 0, {"MPI_Send": (1, 1, 1), "region step": (1, 1, 1)}))
     whole[min(at, len(whole) - 1)] = byte
-    file = RoundFile(Path("a"))
-    for made in file.decoded(memoryview(bytes(whole[: len(whole) - cut]))):
+    for made in decoded(bytes(whole[: len(whole) - cut])):
         assert all(isinstance(event.name, str) for event in made.events)
-
-
-@pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    names: list[str] = ["monitor-a.tare"]
-    monkeypatch.setattr(rounds, "of_directory", lambda _: [RoundFile(Path(name)) for name in names])
-    yield names
 
 
 def growing(count: int, start_ns: int = 100 * S) -> list[bytes]:
@@ -134,10 +111,10 @@ def growing(count: int, start_ns: int = 100 * S) -> list[bytes]:
     ]  # fmt: skip
 
 
-def test_what_ranks_do_now(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+def test_what_ranks_do_now(hosts: Hosts) -> None:
     made = growing(20)
-    chunks[files[0]] = [names(), *made[:10]]
-    live = Live(Path())
+    hosts.add(names(), *made[:10])
+    live = Live(hosts.run)
     assert live.update() == 10 and live.update() == 0
     send, residual = live.activities()
     assert (send.event, send.kind) == ("MPI_Send", "function")
@@ -146,77 +123,72 @@ def test_what_ranks_do_now(chunks: dict[str, list[bytes]], files: list[str]) -> 
     assert send.imbalance == pytest.approx(0.1) and (send.least_rank, send.most_rank) == (0, 1)
     assert send.history and all(share == pytest.approx(0.25) for share in send.history)
     assert residual.value == pytest.approx(0.1)
-    chunks[files[0]] += made[10:]
+    hosts.add(*made[10:])
     assert live.update() == 10 and live.rounds == 20 and live.taken == 40
     assert live.last is not None and live.last.round == 20
 
 
-def test_a_rank_that_stops_is_seen(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+def test_a_rank_that_stops_is_seen(hosts: Hosts) -> None:
     values = {"MPI_Send": (1.0, 1.0, 1.0)}
-    chunks[files[0]] = [
+    hosts.add(
         names(),
         a_round(1, S, values),
-        a_round(2, 2 * S, values, who=ranks((0, 1)), lost=ranks((1, 1))),
-    ]
-    live = Live(Path())
-    live.update()
+        a_round(2, 2 * S, values, who=rank_set((0, 1)), lost=rank_set((1, 1))),
+    )
+    live = hosts.live()
     assert str(live.lost_ranks) == "1" and (live.taken, live.lost) == (3, 1)
     (send,) = live.activities()
     assert send.share == 0 and send.calls_per_s == 0
 
 
-def test_rates_are_of_rounds_with_the_same_ranks(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+def test_rates_are_of_rounds_with_the_same_ranks(hosts: Hosts) -> None:
     """A rank with little time is missing: the mean of the others is no time that has passed."""
 
     def without_rank_0(number: int) -> bytes:
         values = {"MPI_Send": (50.0 * number, 100 * S + number * S / 4, 5000.0 * number)}
-        return a_round(number, 100 * S + number * S // 2, values, who=ranks((1, 1)), lost=ranks((0, 1)))
+        return a_round(number, 100 * S + number * S // 2, values, who=rank_set((1, 1)), lost=rank_set((0, 1)))
 
-    chunks[files[0]] = [names(), *growing(20), without_rank_0(21)]
-    live = Live(Path())
-    live.update()
+    hosts.add(names(), *growing(20), without_rank_0(21))
+    live = hosts.live()
     (send,) = live.activities()
     assert send.share == pytest.approx(0.25) and send.calls_per_s == pytest.approx(10)
     assert all(share == pytest.approx(0.25) for share in send.history)
     # From the second one without it on, it is known what the other does.
-    chunks[files[0]] += [without_rank_0(22), without_rank_0(23)]
+    hosts.add(without_rank_0(22), without_rank_0(23))
     live.update()
     (send,) = live.activities()
     assert send.share == pytest.approx(0.5) and send.calls_per_s == pytest.approx(100)
     assert send.history[-1] == pytest.approx(0.5) and max(send.history) == pytest.approx(0.5)
 
 
-def test_totals_are_of_all_ranks_where_one_has_lost_a_round(
-    chunks: dict[str, list[bytes]], files: list[str]
-) -> None:
+def test_totals_are_of_all_ranks_where_one_has_lost_a_round(hosts: Hosts) -> None:
     def of_one_rank(number: int) -> bytes:
         values = {"MPI_Send": (1000.0, 1000.0 * S, 1.0)}
-        return a_round(number, 100 * S + number * S // 2, values, who=ranks((1, 1)), lost=ranks((0, 1)))
+        return a_round(number, 100 * S + number * S // 2, values, who=rank_set((1, 1)), lost=rank_set((0, 1)))
 
-    chunks[files[0]] = [names(), *growing(20), of_one_rank(21)]
-    live = Live(Path())
-    live.update()
+    hosts.add(names(), *growing(20), of_one_rank(21))
+    live = hosts.live()
     assert {event.name: event.calls.mean for event in live.totals()}["MPI_Send"] == 100
     # It is gone.
-    chunks[files[0]] += [of_one_rank(number) for number in range(22, 26)]
+    hosts.add(*[of_one_rank(number) for number in range(22, 26)])
     live.update()
     assert {event.name: event.calls.mean for event in live.totals()}["MPI_Send"] == 1000
 
 
-def test_hosts_are_put_together(chunks: dict[str, list[bytes]], files: list[str]) -> None:
-    files.append("monitor-b.tare")
-    chunks["monitor-a.tare"] = [names(), *growing(6)]
-    idle = [a_round(number, number * S, {"MPI_Send": (1, 1, 1)}, who=ranks((2, 2))) for number in (1, 2, 3)]
-    chunks["monitor-b.tare"] = [names(), *idle]
-    live = Live(Path())
-    live.update()
+def test_hosts_are_put_together(hosts: Hosts) -> None:
+    hosts.add(names(), *growing(6))
+    idle = [
+        a_round(number, number * S, {"MPI_Send": (1, 1, 1)}, who=rank_set((2, 2))) for number in (1, 2, 3)
+    ]
+    hosts.add(names(), *idle, host="b")
+    live = hosts.live()
     assert live.ranks == 4
     send = next(each for each in live.activities() if each.event == "MPI_Send")
     assert send.share == pytest.approx(0.125) and send.imbalance == pytest.approx(0.1)
 
 
-def test_nothing_yet_is_nothing(files: list[str], chunks: dict[str, list[bytes]]) -> None:
-    live = Live(Path())
+def test_nothing_yet_is_nothing(hosts: Hosts) -> None:
+    live = Live(hosts.run)
     assert live.update() == 0 and live.activities() == [] and live.last is None and live.ranks == 0
 
 
@@ -224,53 +196,48 @@ def test_shares_are_bars() -> None:
     assert bars([0, 0.5, 1, 7, -1]) == " ▄██ "
 
 
-def test_names_of_programs_do_not_draw(chunks: dict[str, list[bytes]], files: list[str]) -> None:
-    hostile = record(1, struct.pack("<Q", 11) + b"region \x1b[2Jx")
-    chunks[files[0]] = [hostile, a_round(1, S, {"MPI_Send": (1, 1, 1)})]
-    live = Live(Path())
-    live.update()
+def test_names_of_programs_do_not_draw(hosts: Hosts) -> None:
+    hostile = named("MPI_Send", b"region \x1b[2Jx")
+    hosts.add(hostile, a_round(1, S, {"MPI_Send": (1, 1, 1)}))
+    live = hosts.live()
     (activity,) = live.activities()
     shown: tuple[Any, ...] = cells(activity)
     assert "\x1b" not in shown[0]
 
 
-def test_the_time_outside_all_phases_is_no_phase(chunks: dict[str, list[bytes]], files: list[str]) -> None:
-    named = record(1, struct.pack("<Q", 11) + b"phase (none)") + record(1, struct.pack("<Q", 33) + b"phase a")
-    chunks[files[0]] = [named, a_round(1, S, {"MPI_Send": (1, 1, 1), "counter residual": (1, 1, 1)})]
-    live = Live(Path())
-    live.update()
+def test_the_time_outside_all_phases_is_no_phase(hosts: Hosts) -> None:
+    phases = named("MPI_Send", b"phase (none)") + named("counter residual", b"phase a")
+    hosts.add(phases, a_round(1, S, {"MPI_Send": (1, 1, 1), "counter residual": (1, 1, 1)}))
+    live = hosts.live()
     assert [(each.kind, each.event) for each in live.activities()] == [("phase", "a")]
     assert [event.name for event in live.totals()] == ["a"]
 
 
-def test_silent_ranks_are_known_since_their_first_absence(
-    chunks: dict[str, list[bytes]], files: list[str]
-) -> None:
+def test_silent_ranks_are_known_since_their_first_absence(hosts: Hosts) -> None:
     values = {"MPI_Send": (1.0, 1.0, 1.0)}
-    chunks[files[0]] = [
+    hosts.add(
         names(),
         a_round(1, S, values),
-        a_round(2, 2 * S, values, lost=ranks((4, 1))),
-        a_round(3, 3 * S, values, lost=ranks((4, 2))),
-    ]
-    live = Live(Path())
-    live.update()
+        a_round(2, 2 * S, values, lost=rank_set((4, 1))),
+        a_round(3, 3 * S, values, lost=rank_set((4, 2))),
+    )
+    live = hosts.live()
     assert [live.silent_since(rank) for rank in (3, 4, 5, 6)] == [None, 2 * S, 3 * S, None]
-    chunks[files[0]].append(a_round(4, 4 * S, values, lost=ranks((5, 1))))
+    hosts.add(a_round(4, 4 * S, values, lost=rank_set((5, 1))))
     live.update()
     assert [live.silent_since(rank) for rank in (4, 5)] == [None, 3 * S]
     assert live.has_silent
 
 
-def test_ranks_beyond_number_are_stretches(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+def test_ranks_beyond_number_are_stretches(hosts: Hosts) -> None:
     """A file that somebody made: two billions of ranks, one by one, are no memory, and no second."""
     values = {"MPI_Send": (1.0, 1.0, 1.0)}
     all_ranks = (1 << 31) - 2
-    chunks[files[0]] = [
+    hosts.add(
         names(),
-        *[a_round(n, n * S, values, lost=ranks((2, all_ranks))) for n in range(1, 100)],
-    ]
-    live = Live(Path())
+        *[a_round(n, n * S, values, lost=rank_set((2, all_ranks))) for n in range(1, 100)],
+    )
+    live = Live(hosts.run)
     assert live.update() == 99
     assert (live.lost, live.silent_since(1 << 30), live.silent_since(1)) == (99 * all_ranks, S, None)
     assert str(live.lost_ranks) == f"2-{(1 << 31) - 1}"
@@ -279,28 +246,24 @@ def test_ranks_beyond_number_are_stretches(chunks: dict[str, list[bytes]], files
 @pytest.mark.parametrize(
     "lost",
     [
-        ranks((0, 1 << 31), (0, 1)), ranks((0, 0xFFFFFFFF)), ranks((5, 0)), ranks((5, 2), (6, 1)),
+        rank_set((0, 1 << 31), (0, 1)), rank_set((0, 0xFFFFFFFF)), rank_set((5, 0)), rank_set((5, 2), (6, 1)),
         b"\xff" * 4,
     ],
     ids=["twice", "too many", "empty", "overlapping", "more than there is"],
 )  # fmt: skip
 def test_impossible_ranks_are_damage(lost: bytes) -> None:
     payload = names() + a_round(1, S, {"MPI_Send": (1.0, 1.0, 1.0)}, lost=lost)
-    assert list(RoundFile(Path("a")).decoded(memoryview(payload))) == []
+    assert decoded(payload) == []
 
 
 def test_an_impossible_filter_is_damage() -> None:
     """A megabyte of plus signs would take minutes to take apart."""
     for used in (b"+" * (1 << 20), b"statistics+" * 64, b"x" * (1 << 20)):
-        head = struct.pack("<QqqqqQQII", 1, S, S, S, 0, 3, 4, 2, 1) + ranks((0, 2)) + ranks()
-        payload = record(2, head + struct.pack("<I", len(used)) + used)
-        assert list(RoundFile(Path("a")).decoded(memoryview(payload))) == []
+        assert decoded(made_rounds.a_round(1, S, b"", used)) == []
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e300])
-def test_events_with_impossible_numbers_are_left_out(
-    chunks: dict[str, list[bytes]], files: list[str], wrong: float
-) -> None:
+def test_events_with_impossible_numbers_are_left_out(hosts: Hosts, wrong: float) -> None:
     possible = {"region step": (1.0, 1.0, 1.0)}
     of_counter = (1.0, 1.0, wrong)
     for event, numbers in (
@@ -309,73 +272,73 @@ def test_events_with_impossible_numbers_are_left_out(
         ("MPI_Send", (-1.0, 1.0, 1.0)),
         ("counter residual", of_counter),
     ):
-        chunks[files[0]] = [names(), *[a_round(n, n * S, {event: numbers, **possible}) for n in (1, 2)]]
-        live = Live(Path())
+        hosts.file.unlink(missing_ok=True)
+        hosts.add(names(), *[a_round(n, n * S, {event: numbers, **possible}) for n in (1, 2)])
+        live = Live(hosts.run)
         live.update()
         assert [activity.event for activity in live.activities()] == ["step"]
         assert [event.name for event in live.totals()] == ["step"]
 
 
 def test_names_that_are_no_utf8_stay_apart() -> None:
-    payload = record(1, struct.pack("<Q", 11) + b"\xff") + record(1, struct.pack("<Q", 22) + b"\xfe")
+    payload = named("MPI_Send", b"\xff") + named("region step", b"\xfe")
     values = {"MPI_Send": (1.0, 1.0, 1.0), "region step": (2.0, 2.0, 2.0)}
-    (made,) = RoundFile(Path("a")).decoded(memoryview(payload + a_round(1, S, values)))
-    assert [event.name for event in made.events] == ["\udcff", "\udcfe"]
+    (made,) = decoded(payload + a_round(1, S, values))
+    assert sorted(event.name for event in made.events) == ["\udcfe", "\udcff"]
+
+
+class InParts:
+    """The native reader, which returns so much at a time."""
+
+    parts: ClassVar = [([], False), ([1, 2], False), ([3], True), ([4], True)]
+
+    def read(self) -> tuple[list[int], bool]:
+        return self.parts.pop(0)
 
 
 def test_a_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The native reader returns so much at a time."""
-    parts = [names(), b"", a_round(1, S, {"MPI_Send": (1, 1, 1)})]
-    there = len(parts)
-
-    def read(path: Path, begin: int, end: int | None) -> tuple[list[bytes], int, bool]:
-        parts.append(a_round(len(parts), S, {"MPI_Send": (1, 1, 1)}))  # as it is read, more comes
-        return parts[begin : begin + 1], begin + 1, begin + 1 >= there
-
-    monkeypatch.setattr(_native, "round_chunks", read)
-    assert [made.round for made in RoundFile(Path("a")).read()] == [1]
+    """Up to where it ended at first, as more comes while it is read."""
+    monkeypatch.setattr(_native, "RoundFile", lambda *_: InParts())
+    found: list[Any] = list(RoundFile(Path("a")).read())
+    assert found == [1, 2, 3]
 
 
-def test_imbalance_of_late_is_that_of_the_last_seconds(
-    chunks: dict[str, list[bytes]], files: list[str]
-) -> None:
+def test_imbalance_of_late_is_that_of_the_last_seconds(hosts: Hosts) -> None:
     """Rank 1 has been slow for the last ten seconds only."""
     even = [a_round(n, n * S, {"MPI_Send": (n, n * S, 0)}) for n in range(1, 101)]
     uneven = [
         a_round(n, n * S, {"MPI_Send": (n, n * S, 0)}, spread=(n - 100) * S / 2) for n in range(101, 111)
     ]
-    chunks[files[0]] = [names(), *even, *uneven]
-    live = Live(Path())
-    live.update()
+    hosts.add(names(), *even, *uneven)
+    live = hosts.live()
     (send,) = live.activities()
     assert send.imbalance == pytest.approx(5 / 110)
     assert send.imbalance_of_late == pytest.approx(0.5)
 
 
-def test_the_history_of_an_event(chunks: dict[str, list[bytes]]) -> None:
-    chunks["a"] = [names(), *growing(20)]
-    found = history.of_event([RoundFile(Path("a"))], None)
+def test_the_history_of_an_event(hosts: Hosts) -> None:
+    hosts.add(names(), *growing(20))
+    found = history.of_event([RoundFile(hosts.file)], None)
     assert found.event == "MPI_Send"
     assert [number for number, _ in found.rounds] == list(range(1, 21))
     assert found.rounds[9][1].mean == 10 * S / 8
     for name, hint in (("MPI_Snd", "do you mean 'MPI_Send'"), ("residual", "MPI_Send")):
         with pytest.raises(CommandError, match=hint):
-            history.of_event([RoundFile(Path("a"))], name)
-    chunks["b"] = []
+            history.of_event([RoundFile(hosts.file)], name)
     with pytest.raises(CommandError, match="--monitor"):
-        history.of_event([RoundFile(Path("b"))], None)
+        history.of_event([], None)
 
 
-def test_the_history_is_drawn_whole_or_not_at_all(chunks: dict[str, list[bytes]], tmp_path: Path) -> None:
+def test_the_history_is_drawn_whole_or_not_at_all(hosts: Hosts, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    chunks["a"] = [names(), *growing(3000)]
-    found = history.of_event([RoundFile(Path("a"))], "MPI_Send")
+    hosts.add(names(), *growing(3000))
+    found = history.of_event([RoundFile(hosts.file)], "MPI_Send")
     rounds_figure.draw(tmp_path / "made.svg", replace(found, event="$a$ <b>"))
     drawn = (tmp_path / "made.svg").read_text()
     assert drawn.endswith("</svg>\n") and len(drawn) < 500_000
     with pytest.raises(OSError):
         rounds_figure.draw(tmp_path / "nowhere" / "made.svg", found)
-    assert [path.name for path in tmp_path.iterdir()] == ["made.svg"]
+    assert {path.name for path in tmp_path.iterdir()} == {"made.svg", hosts.file.name}
 
 
 @pytest.mark.parametrize(
@@ -391,8 +354,7 @@ def test_the_history_is_drawn_whole_or_not_at_all(chunks: dict[str, list[bytes]]
     ],
 )
 def test_filters_in_a_chain_are_told_apart(parts: list[str]) -> None:
-    """They are told apart as src/format/filter_names.h does."""
-    assert rounds.split_filters("+".join(parts)) == parts
+    assert _native.split_filters("+".join(parts)) == parts
 
 
 def test_each_filter_of_a_spec_is_checked(tmp_path: Path) -> None:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as some
+from tare._native import Ranks
 from tare.monitor.silence import Silence
-from tare.runs.rounds import Ranks
 
 RANKS = range(24)
 
 
 def stretches(ranks: set[int]) -> Ranks:
-    runs: list[tuple[int, int]] = []
-    for rank in sorted(ranks):
-        if runs and rank == sum(runs[-1]):
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((rank, 1))
-    return Ranks(tuple(runs))
+    return Ranks([(rank, 1) for rank in ranks])
 
 
 @given(some.lists(some.sets(some.sampled_from(RANKS)), max_size=8))

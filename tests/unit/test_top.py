@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import made_rounds
 import pytest
+from made_rounds import rank_set
+from tare._native import Bins, Ranks, Round
 from tare.analysis.rows import Placed
 from tare.monitor import call_sites
 from tare.monitor.call_sites import CallSite, Reading, Sums
@@ -15,10 +18,11 @@ from tare.monitor.heat import Column, Columns
 from tare.monitor.live import Activity, Live
 from tare.monitor.screen import CallSites, Top, Where
 from tare.reporters import live as reporter
-from tare.runs.histograms import Bins
-from tare.runs.rounds import Kind, Ranks, Round
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
+
+if TYPE_CHECKING:
+    from tare._native import Kind
 
 NOBODY = Ranks(())
 S = 1_000_000_000
@@ -55,7 +59,10 @@ class Made(Live):
         return self.made
 
     def hand_over(self, number: int, *made: Activity, lacking: Ranks = NOBODY) -> None:
-        self.latest = Round(number, 0, 5, 2_000_000, 0, 0, Ranks(((0, 4),)), lacking, "statistics", b"", [])
+        lost = rank_set(*lacking.runs)
+        (self.latest,) = made_rounds.decoded(
+            made_rounds.a_round(number, 0, made_rounds.statistics([]), ranks=rank_set((0, 4)), lost=lost)
+        )
         self.made = list(made)
         self.lacking = lacking
         self.taken, self.lost = self.taken + 4, self.lost + len(lacking)
@@ -122,7 +129,7 @@ def test_rounds_are_shown_as_they_come() -> None:
         driven.app.refresh_now()
         await pilot.pause()
         about = driven.text("#about")
-        assert "round 7 of 4 ranks" in about and "2.00 ms" in about and "none lost" in about
+        assert "round 7 of 4 ranks" in about and "delay 70 ns" in about and "none lost" in about
         assert "monitoring: 8 offloads" in about
         send, residual = driven.rows()
         assert send[:8] == ["MPI_Send", "function", "25.0 %", "1,234", "2.00 KiB", "+50 %", "3", "1"]

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from made_rounds import Made, Metric, events_of, round_of
+from tare import _native
+from tare._native import Ranks
 from tare.analysis.deadlock import Blocked, Deadlock
 from tare.analysis.where import Look, Row
-from tare.monitor import alerts, endpoint, hangs, totals
+from tare.monitor import alerts, endpoint, hangs
 from tare.monitor.alerts import Alerts, Seen
 from tare.monitor.endpoint import Address, Cost, Metrics, Snapshot
 from tare.monitor.hangs import Hang
 from tare.monitor.live import Activity
-from tare.runs.rounds import Event, Ranks, Round, Statistic
 from tare.units import NS_PER_S
 
 S = NS_PER_S
@@ -147,22 +149,18 @@ def test_where_nothing_comes_the_one_that_others_wait_for_hangs() -> None:
     assert hangs.verdict(all_compute, {}, 15 * S, 10 * S) is None, "nobody waits: they compute"
 
 
-def statistic(mean: float, least: float, most: float, first: int, deviation: float = 0.0) -> Statistic:
-    return Statistic(mean, deviation, least, most, first, first + 1)
+def statistic(mean: float, least: float, most: float, first: int) -> Metric:
+    return Metric(mean, 0, least, most, first, first + 1)
 
 
-def event(name: str, mean_s: float, first: int = 0, kind: Any = "function", ranks: int = 2) -> Event:
+def event(name: str, mean_s: float, first: int = 0, ranks: int = 2) -> Made:
     time = statistic(mean_s * S, mean_s * S / 2, mean_s * S * 2, first)
-    return Event(name, kind, ranks, statistic(3, 3, 3, first), time, statistic(8, 4, 12, first))
-
-
-def a_round(*events: Event) -> Round:
-    return Round(1, 0, 1, 2, 0, 0, Ranks(((0, 2),)), NOBODY, "statistics", b"", list(events))
+    return Made(name, ranks, (statistic(3, 3, 3, first), time, statistic(8, 4, 12, first)))
 
 
 def test_hosts_are_one_in_the_totals() -> None:
-    made = [a_round(event("MPI_Send", 1, 0)), a_round(event("MPI_Send", 4, 2, ranks=4), event("b", 1))]
-    send, _ = totals.of_rounds(made)
+    made = [round_of(event("MPI_Send", 1, 0)), round_of(event("MPI_Send", 4, 2, ranks=4), event("b", 1))]
+    send, _ = _native.total_events(made)
     assert send.ranks == 6 and send.time.mean == pytest.approx(3 * S)
     assert (send.time.least, send.time.least_rank, send.time.most, send.time.most_rank) == (
         S / 2,
@@ -173,12 +171,12 @@ def test_hosts_are_one_in_the_totals() -> None:
     assert send.time.deviation == pytest.approx(2**0.5 * S), "of 1, 1, 4, 4, 4, 4"
 
 
-def snapshot(*events: Event, **more: Any) -> Snapshot:
+def snapshot(*events: Made, **more: Any) -> Snapshot:
     given: dict[str, Any] = {
         "going_on": True, "rounds": 7, "ranks": 2, "missing": 1, "taken": 14, "lost": 2, "time_ns": 5 * S,
         "delay_ns": 10**6, "cost": Cost(14, 28_000, 0, 0.01),
     }  # fmt: skip
-    return Snapshot(events=list(events), **(given | more))
+    return Snapshot(events=events_of(*events), **(given | more))
 
 
 def samples(metrics: Metrics, now: Snapshot) -> dict[tuple[str, ...], float]:
@@ -191,9 +189,7 @@ def samples(metrics: Metrics, now: Snapshot) -> dict[tuple[str, ...], float]:
 
 
 def test_metrics_have_base_units_and_names_of_events() -> None:
-    found = samples(
-        Metrics("app", "/runs/app"), snapshot(event("MPI_Send", 2), event("residual", 0, kind="counter"))
-    )
+    found = samples(Metrics("app", "/runs/app"), snapshot(event("MPI_Send", 2), event("counter residual", 0)))
     assert found["tare_run_info", "/runs/app", "app"] == 1
     assert found["tare_event_seconds_total", "MPI_Send", "function"] == 2
     assert found["tare_event_most_seconds_total", "MPI_Send", "function"] == 4
@@ -214,10 +210,10 @@ def test_a_counter_does_not_go_down_when_a_rank_is_missing() -> None:
 
 def test_a_program_with_many_names_has_a_bounded_number_of_series() -> None:
     metrics = Metrics("app", "")
-    many = [event(f"region {number}", number) for number in range(1000)]
+    many = [event(f"step {number}", number) for number in range(1000)]
     first = samples(metrics, snapshot(*many))
     told = {key[1] for key in first if key[0] == "tare_event_seconds_total"}
-    assert told == {f"region {number}" for number in range(744, 1000)}
+    assert told == {f"step {number}" for number in range(744, 1000)}
     assert first["tare_events_left_out",] == 744
     later = samples(metrics, snapshot(*many, event("a late one", 10_000)))
     assert {key[1] for key in later if key[0] == "tare_event_seconds_total"} == told

@@ -16,9 +16,9 @@ from tare.runs import directory, requests, runner
 from tare.runs.rounds import chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
+    from tare._native import Kind
     from tare.monitor.live import Live
     from tare.runs.metadata import Metadata
-    from tare.runs.rounds import Kind
 
 SCHEMA = "tare.top/1"
 
@@ -127,7 +127,7 @@ def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
 
 
 def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
-    from tare.runs.histograms import main_metric
+    from tare import _native
 
     shown = _shown(live, event)
     if shown is None:
@@ -143,7 +143,7 @@ def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
         }
         for column in live.columns.of(*shown)
     ]
-    return {"event": shown[1], "kind": shown[0], "metric": main_metric(shown[0]), "rounds": rounds}
+    return {"event": shown[1], "kind": shown[0], "metric": _native.main_metric(shown[0]), "rounds": rounds}
 
 
 def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tare import units
 from tare._native import DEFAULT_FAN_OUT, LARGEST_RING, LONGEST_REGION, ONCE, SMALLEST_RING
 from tare.runs.requests import PULL
-from tare.runs.rounds import DEFAULT_FILTER, FILTERS, split_filters
+from tare.runs.rounds import DEFAULT_FILTER
 
 DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
@@ -117,7 +117,7 @@ def parse(spec: str) -> Monitoring:
         policy=policy,
         every=every,
         auto_ns=auto_ns,
-        filter=_filter(chosen.get("filter", DEFAULT_FILTER)),
+        filter=_filter(chosen["filter"]) if "filter" in chosen else DEFAULT_FILTER,
         depth=_number("depth", chosen, DEPTHS[policy], least=0, most=2**20),
         ring=_ring(chosen, RINGS[policy]),
         wait_ns=units.parse_duration(chosen["wait"]) if "wait" in chosen else 10_000_000,
@@ -182,17 +182,19 @@ def _one_of(key: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def _filter(value: str) -> str:
-    return "+".join(_one_filter(value, part) for part in split_filters(value))
+    from tare import _native
+
+    return "+".join(_one_filter(value, part, _native.FILTERS) for part in _native.split_filters(value))
 
 
-def _one_filter(value: str, part: str) -> str:
+def _one_filter(value: str, part: str, known: tuple[str, ...]) -> str:
     name, _, arguments = part.partition(":")
-    if name in FILTERS:
+    if name in known:
         return part
     path, end, arguments = part.partition(".so:")
     if not end and not part.endswith(".so"):
         raise ValueError(
-            f"filter={value}: it is one of {', '.join(FILTERS)}, a FILE.so, or several of these with a plus "
+            f"filter={value}: it is one of {', '.join(known)}, a FILE.so, or several of these with a plus "
             "between them"
         )
     file = Path(f"{path}.so" if end else part).absolute()  # tared works in another directory

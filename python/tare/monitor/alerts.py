@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
-from tare import units
+from tare import _native, units
 from tare.monitor.hangs import Hang
 from tare.monitor.live import Activity
-from tare.runs.rounds import Ranks
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import Ranks
 
 Kind = Literal["hang", "imbalance", "loss"]
 HANGS_AFTER_NS = 10 * NS_PER_S
@@ -21,7 +23,6 @@ OF_LATE_S = 10.0
 MIN_SHARE = 0.01
 # Fewer snapshots than that say nothing of their loss.
 MIN_SNAPSHOTS = 10
-NOBODY = Ranks(())
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Alert:
     message: str  # one line for the user
     value: float | None = None  # the share that is above the threshold
     event: str | None = None  # for imbalance: the event
-    ranks: Ranks = NOBODY  # the ranks that it is about
+    ranks: Ranks = field(default_factory=_native.Ranks)  # the ranks that it is about
 
     def content(self) -> dict[str, Any]:
         """The alert as JSON."""
@@ -165,5 +166,5 @@ def _unbalanced(condition: Condition, activities: Iterable[Activity]) -> Iterato
             f"more time than the mean; since the start rank {activity.least_rank} has had least",
             activity.imbalance_of_late,
             activity.event,
-            Ranks(((activity.most_rank, 1),)),
+            _native.Ranks([(activity.most_rank, 1)]),
         )

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from tare import serving
 from tare.errors import CommandError
-from tare.runs.rounds import Event
 from tare.serving import LOOPBACK, Refused, host_of
 from tare.streams import distinct
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
+
+    from tare._native import Event
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 # Series that one run may make: events are functions, regions and phases, which programs name.
@@ -182,7 +183,7 @@ class Metrics:
         return [event for event in events if (event.kind, event.name) in self._chosen]
 
 
-Of = Callable[[Event], float]
+Of = Callable[["Event"], float]
 _COUNTERS: tuple[tuple[str, str, str, Of], ...] = (
     ("calls", "Calls, mean over ranks.", "", lambda event: event.calls.mean),
     ("bytes", "Bytes, mean over ranks.", "bytes", lambda event: event.bytes.mean),

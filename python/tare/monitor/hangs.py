@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tare import units
+from tare import _native, units
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.where import Look, Row
-from tare.runs.rounds import Ranks
+
+if TYPE_CHECKING:
+    from tare._native import Ranks
 
 # So many ranks are described in words.
 DESCRIBED = 3
@@ -79,10 +82,4 @@ def _place(row: Row) -> str:
 
 
 def _of(ranks: list[int]) -> Ranks:
-    runs: list[tuple[int, int]] = []
-    for rank in ranks:
-        if runs and rank == sum(runs[-1]):
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((rank, 1))
-    return Ranks(tuple(runs))
+    return _native.Ranks([(rank, 1) for rank in ranks])

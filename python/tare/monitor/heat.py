@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tare.runs import histograms
-from tare.runs.histograms import Bins
-from tare.runs.rounds import Kind, Round, is_outside_phases
+from tare import _native
+from tare.runs.rounds import is_outside_phases
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import Bins, Kind, Round
 
 # Columns are rounds; where these come quickly, so far apart, so that a picture has half a minute or more.
 MAX_COLUMNS = 60
@@ -62,9 +65,9 @@ class _Kept:
         if self.read is None:
             parts: dict[tuple[Kind, str], list[Bins]] = {}
             for made in self.rounds:
-                for event, bins in histograms.of_round(made).items():
+                for event, bins in made.histograms().items():
                     parts.setdefault(event, []).append(bins)
-            self.read = {event: histograms.together(each) for event, each in parts.items()}
+            self.read = {event: _native.merged_bins(each) for event, each in parts.items()}
         return self.read
 
 
@@ -76,13 +79,11 @@ class Columns:
 
     def take(self, made: Round) -> None:
         """Adds a round. Rounds without histograms, and rounds too soon after the last one, are left out."""
-        if not any(name.partition(":")[0] == histograms.NAME for name, _ in made.parts()):
-            return
-        if len(made.reduced) > MAX_BYTES:
+        if not made.has_histograms or made.size > MAX_BYTES:
             return
         for kept in self._kept:
             if kept.number == made.round:  # of the same round, in another file
-                if sum(len(each.reduced) for each in (*kept.rounds, made)) <= MAX_BYTES:
+                if sum(each.size for each in (*kept.rounds, made)) <= MAX_BYTES:
                     kept.rounds.append(made)
                     kept.read = None
                 return

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tare import units
 from tare.monitor import heat
 from tare.monitor.heat import Column, Line, Picture
-from tare.runs.rounds import Kind
 from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare._native import Kind
 
 LABEL = 12
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
+from tare import _native
 from tare.errors import CommandError
-from tare.monitor import totals
-from tare.runs import histograms
-from tare.runs.rounds import Event, Round, RoundFile, Statistic
+from tare.runs.rounds import RoundFile
+
+if TYPE_CHECKING:
+    from tare._native import Event, Round, Statistic
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def of_event(files: Iterable[RoundFile], name: str | None) -> History:
         chosen = name or _longest_of_bins(bins)
         found = History(chosen, [], sorted(bins.get(chosen, {}).items()))
     else:
-        chosen = name or _longest(totals.of_rounds(rounds[max(rounds)]))
+        chosen = name or _longest(_native.total_events(rounds[max(rounds)]))
         found = History(chosen, list(_statistics(rounds, chosen)))
     if not found.rounds and not found.histograms:
         raise CommandError(f"no round has an event '{chosen}'{hint(chosen, _known(rounds) | bins.keys())}")
@@ -58,13 +61,13 @@ def of_event(files: Iterable[RoundFile], name: str | None) -> History:
 
 def _statistics(rounds: Mapping[int, list[Round]], name: str) -> Iterator[tuple[int, Statistic]]:
     for number in sorted(rounds):
-        for event in totals.of_rounds(rounds[number]):
+        for event in _native.total_events(rounds[number]):
             if event.name == name and event.kind != "counter":
                 yield number, event.time
 
 
 def _add_bins(bins: dict[str, dict[int, list[Bin]]], made: Round) -> None:
-    for (kind, event), found in histograms.of_round(made).items():
+    for (kind, event), found in made.histograms().items():
         if kind != "counter":
             of_round = bins.setdefault(event, {}).setdefault(made.round, [])
             of_round += [

@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tare.monitor import totals
+from tare import _native
 from tare.monitor.heat import Columns
 from tare.monitor.silence import Silence
 from tare.runs import requests, rounds
-from tare.runs.rounds import Event, Kind, Ranks, Round, RoundFile
+from tare.runs.rounds import RoundFile
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import Event, Kind, Ranks, Round
 
 # What "now" is: the last second, or the last two rounds if they are further apart.
 NOW_NS = NS_PER_S
@@ -79,7 +83,8 @@ class _Host:
         if not made.filter:
             return
         self.last = made
-        if not made.events:
+        events = made.events
+        if not events:
             return
         before = self.fullest
         if (
@@ -92,7 +97,7 @@ class _Host:
             (event.kind, event.name): Sums(
                 event.calls.mean, event.time.mean, event.bytes.mean, event.time.most
             )
-            for event in made.events
+            for event in events
         }
         self.kept.append(_Kept(made.first_ns, made.ranks, sums))
         most = MAX_SUMS // (len(sums) + 1)
@@ -182,8 +187,9 @@ class Live:
     @property
     def lost_ranks(self) -> Ranks:
         """Ranks that run, and are not in the last round of their host."""
-        runs = [run for host in self._hosts.values() if host.last for run in host.last.lost.runs]
-        return Ranks(tuple(sorted(runs)))
+        return _native.Ranks(
+            [run for host in self._hosts.values() if host.last for run in host.last.lost.runs]
+        )
 
     @property
     def has_silent(self) -> bool:
@@ -200,7 +206,7 @@ class Live:
         lost a round, means would be others: the round before is told then."""
         return [
             event
-            for event in totals.of_rounds(host.fullest for host in self._hosts.values() if host.fullest)
+            for event in _native.total_events([host.fullest for host in self._hosts.values() if host.fullest])
             if not rounds.is_outside_phases(event.kind, event.name)
         ]
 

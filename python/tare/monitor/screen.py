@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,8 +15,10 @@ from textual.widgets import DataTable, Footer, Static
 from tare import units
 from tare.monitor import heat_text
 from tare.monitor.live import Activity, Live
-from tare.runs.rounds import Kind
 from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare._native import Kind
 
 REFRESH_S = 0.5
 SITES_EVERY_S = 1.0

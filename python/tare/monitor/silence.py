@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tare.runs.rounds import Ranks
+if TYPE_CHECKING:
+    from tare._native import Ranks
 
 
 @dataclass(frozen=True)

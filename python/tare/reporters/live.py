@@ -11,10 +11,10 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.streams import visible
 
 if TYPE_CHECKING:
+    from tare._native import Round
     from tare.monitor.call_sites import SiteActivity
     from tare.monitor.live import Activity
     from tare.reporters.console import Console
-    from tare.runs.rounds import Round
 
 
 def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Activity]) -> None:

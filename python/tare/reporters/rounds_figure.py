@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tare.monitor.history import Bin, History
-from tare.runs.rounds import Statistic
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from tare._native import Statistic
 
 T = TypeVar("T")
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reader/store/rounds.h"
@@ -16,9 +14,7 @@ namespace tare::reader {
 struct StatisticRow {
   RoundEvent event;
   const char* metric = "";  // "calls", "time_ns", "bytes" or, for counters, "value"
-  std::int32_t ranks = 0;   // number of these ranks
-  double mean = 0, deviation = 0, least = 0, most = 0;
-  std::int32_t least_rank = 0, most_rank = 0;
+  format::Statistic statistic;
 };
 
 // A bin, a quantile, a group, a rank, or the result of a filter that the user provides. Fields that it does not have
@@ -31,11 +27,9 @@ struct ReductionRow {
   std::optional<std::string> ranks{}, result{};
 };
 
-inline constexpr std::string_view statistics_filter = "statistics";
-
-// `reduced`: the result of the filter `statistics`. Nothing if it is damaged.
-std::optional<std::vector<StatisticRow>> statistic_rows(const RoundReader& names, std::string_view reduced);
-// The rows of any other filter. `filter`: its name with arguments. Empty if `reduced` is damaged.
-std::vector<ReductionRow> reduction_rows(const RoundReader& names, std::string_view filter, std::string_view reduced);
+// The results of the filter `statistics`.
+std::vector<StatisticRow> statistic_rows(const RoundNames& names, const StoredRound& round);
+// The rows of any other filter. Empty if its result is damaged.
+std::vector<ReductionRow> reduction_rows(const RoundNames& names, const format::FilterResult& result);
 
 }  // namespace tare::reader

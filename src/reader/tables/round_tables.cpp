@@ -37,28 +37,14 @@ struct Texts {
   arrow::Dictionary events, kinds, metrics, filters, lost, ranks, results;
 };
 
-const char* name_of(RoundEventKind kind) {
-  switch (kind) {
-    case RoundEventKind::region:
-      return "region";
-    case RoundEventKind::phase:
-      return "phase";
-    case RoundEventKind::counter:
-      return "counter";
-    case RoundEventKind::function:
-      break;
-  }
-  return "function";
-}
-
 About about_of(const StoredRound& round, Texts& texts) {
   return {.round = static_cast<std::int64_t>(round.round),
-          .first_ns = round.first_ns,
-          .delay_ns = difference(round.arrived_ns, round.first_ns),
-          .spread_ns = difference(round.last_ns, round.first_ns),
-          .contributing = static_cast<std::int32_t>(round.ranks.count()),
-          .lost = static_cast<std::int32_t>(round.lost.count()),
-          .lost_ranks = round.lost.runs.empty() ? absent : texts.lost.number_of(round.lost.text())};
+          .first_ns = round.first_offload_ns,
+          .delay_ns = round.delay_ns(),
+          .spread_ns = difference(round.last_offload_ns, round.first_offload_ns),
+          .contributing = static_cast<std::int32_t>(round.ranks.size()),
+          .lost = static_cast<std::int32_t>(round.lost.size()),
+          .lost_ranks = round.lost.empty() ? absent : texts.lost.number_of(round.lost.text())};
 }
 
 // Reads the rounds of all hosts, file by file. Damaged chunks are left out.
@@ -70,20 +56,8 @@ void each_round(Run& run, const Visit& visit) {
   for (const ChunkRef& chunk : run.files().chunks) {
     if (chunk.header.type != format::ChunkType::rounds || !load_chunk(chunk, payload, error)) continue;
     RoundReader& reader = readers[chunk.file];
-    reader.read({payload.data(), payload.size()}, [&](const StoredRound& round) { visit(reader, round); });
+    reader.read({payload.data(), payload.size()}, [&](const StoredRound& round) { visit(*reader.names(), round); });
   }
-}
-
-// The statistics of a round. Nothing if a part of them is damaged; the round is then taken for damaged.
-std::optional<std::vector<StatisticRow>> statistics_of(const RoundReader& names, const StoredRound& round) {
-  std::vector<StatisticRow> rows;
-  for (const auto& [filter, reduced] : round.parts) {
-    if (filter != statistics_filter) continue;
-    auto found = statistic_rows(names, reduced);
-    if (!found) return std::nullopt;
-    rows.insert(rows.end(), found->begin(), found->end());
-  }
-  return rows;
 }
 
 template <class Row>
@@ -125,26 +99,28 @@ Result<TableStream> round_table(Run& run) {
   using Row = RowOf<StatisticRow>;
   Texts texts;
   std::vector<Row> rows;
-  each_round(run, [&](const RoundReader& names, const StoredRound& round) {
-    const auto found = statistics_of(names, round);
-    if (!found || found->empty()) return;
+  each_round(run, [&](const RoundNames& names, const StoredRound& round) {
+    const std::vector<StatisticRow> found = statistic_rows(names, round);
+    if (found.empty()) return;
     const About about = about_of(round, texts);
-    for (const StatisticRow& statistic : *found) {
+    for (const StatisticRow& statistic : found) {
       Row& row = rows.emplace_back(Row{statistic, about});
       row.event_number = texts.events.number_of(row.event.name);
-      row.kind = texts.kinds.number_of(name_of(row.event.kind));
+      row.kind = texts.kinds.number_of(format::name_of(row.event.kind));
       row.metric_number = texts.metrics.number_of(row.metric);
     }
   });
   std::vector<RowColumn<Row>> columns = first_columns<Row>();
   add(columns, event_columns<Row>(texts));
-  add<Row>(columns, {int32<Row>("ranks", [](const Row& row) { return row.ranks; }),
-                     float64<Row>("mean", [](const Row& row) { return row.mean; }),
-                     float64<Row>("deviation", [](const Row& row) { return row.deviation; }),
-                     float64<Row>("least", [](const Row& row) { return row.least; }),
-                     float64<Row>("most", [](const Row& row) { return row.most; }),
-                     int32<Row>("least_rank", [](const Row& row) { return row.least_rank; }),
-                     int32<Row>("most_rank", [](const Row& row) { return row.most_rank; })});
+  add<Row>(
+      columns,
+      {int32<Row>("ranks", [](const Row& row) { return static_cast<std::int32_t>(row.statistic.ranks); }),
+       float64<Row>("mean", [](const Row& row) { return row.statistic.mean; }),
+       float64<Row>("deviation", [](const Row& row) { return row.statistic.deviation(); }),
+       float64<Row>("least", [](const Row& row) { return row.statistic.least; }),
+       float64<Row>("most", [](const Row& row) { return row.statistic.most; }),
+       int32<Row>("least_rank", [](const Row& row) { return static_cast<std::int32_t>(row.statistic.least_rank); }),
+       int32<Row>("most_rank", [](const Row& row) { return static_cast<std::int32_t>(row.statistic.most_rank); })});
   add(columns, last_columns<Row>(texts));
   return stream_of(std::move(columns), std::move(rows));
 }
@@ -153,17 +129,17 @@ Result<TableStream> reduction_table(Run& run) {
   using Row = RowOf<ReductionRow>;
   Texts texts;
   std::vector<Row> rows;
-  each_round(run, [&](const RoundReader& names, const StoredRound& round) {
-    if (!statistics_of(names, round)) return;
+  each_round(run, [&](const RoundNames& names, const StoredRound& round) {
+    if (round.results.empty()) return;
     const About about = about_of(round, texts);
-    for (const auto& [filter, reduced] : round.parts) {
-      if (filter.empty() || filter.substr(0, filter.find(':')) == statistics_filter) continue;
-      for (ReductionRow& found : reduction_rows(names, filter, reduced)) {
+    for (const format::FilterResult& result : round.results) {
+      if (result.filter.empty() || result.filter == format::statistics_filter) continue;
+      for (ReductionRow& found : reduction_rows(names, result)) {
         Row& row = rows.emplace_back(Row{std::move(found), about});
-        row.filter = texts.filters.number_of(filter);
+        row.filter = texts.filters.number_of(result.filter);
         if (row.event) {
           row.event_number = texts.events.number_of(row.event->name);
-          row.kind = texts.kinds.number_of(name_of(row.event->kind));
+          row.kind = texts.kinds.number_of(format::name_of(row.event->kind));
           row.metric_number = texts.metrics.number_of(row.metric);
         }
         if (row.ranks) row.ranks_text = texts.ranks.number_of(*row.ranks);

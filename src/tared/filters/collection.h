@@ -1,25 +1,13 @@
 // The filter "none": all snapshots of a round, by rank. The traffic of a link grows with the ranks below it.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <vector>
-
+#include "format/round_profiles.h"
 #include "tared/filters/filter.h"
 
 namespace tare::tared {
 
-struct CollectedSnapshot {
-  std::int64_t offloaded_ns = 0;  // by the clock of the rank's node
-  std::vector<EventKey> keys;     // ascending
-  std::vector<Metrics> values;
-};
-
-struct Collection {
-  std::map<std::uint32_t, CollectedSnapshot> ranks;
-  void write(Writer& out) const;
-  static bool read(Reader& in, Collection& collection);
-};
+using format::CollectedSnapshot;
+using format::Collection;
 
 class CollectingReduction : public Reduction {
  public:

@@ -56,8 +56,8 @@ std::unique_ptr<Filter> make_one(const std::string& specification, bool is_combi
   const std::string option = colon == std::string::npos ? "" : specification.substr(colon + 1);
   if (name == "histogram") return make_histogram(option, error);
   if (name == "quantiles")
-    return with_number<double, QuantileFilter>(name, option, QuantileFilter::default_error, QuantileFilter::min_error,
-                                               QuantileFilter::max_error, error);
+    return with_number<double, QuantileFilter>(name, option, QuantileFilter::default_error, QuantileTable::min_error,
+                                               QuantileTable::max_error, error);
   if (name == "groups")
     return with_number<std::uint32_t, GroupFilter>(name, option, GroupFilter::default_groups, 1, GroupTable::max_groups,
                                                    error);

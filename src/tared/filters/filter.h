@@ -55,7 +55,4 @@ class Filter {
 // Returns nothing if there is no such filter, with the reason in `error`.
 std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error);
 
-// Profiles with more events are refused.
-constexpr std::uint32_t max_events = 1U << 18U;
-
 }  // namespace tare::tared

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "format/filter_names.h"
 #include "tared/filters/collection.h"
 #include "tared/filters/groups.h"
 #include "tared/filters/histogram.h"
@@ -55,7 +54,7 @@ TEST(Histogram, IsTheNarrowestOfAllValuesInAnyTree) {
       const auto [least, most] = std::ranges::minmax(values);
       while (bin_of(most) - bin_of(least) >= bins) width *= 2;
       EXPECT_EQ(histogram.width(), width);
-      EXPECT_EQ(histogram.begin(), bin_of(least) * width);
+      EXPECT_EQ(histogram.low(0), bin_of(least) * width);
       std::vector<std::uint32_t> counts(static_cast<std::size_t>(bin_of(most) - bin_of(least)) + 1, 0);
       for (const double value : values) ++counts[static_cast<std::size_t>(bin_of(value) - bin_of(least))];
       const auto found = table.counts_of(at).first(histogram.size());
@@ -74,9 +73,9 @@ TEST(Histogram, MayBeOfTimeAloneAndOfTheValuesOfCounters) {
   const auto reduction = reduce_in_tree(*filter, profiles, random, 2);
   const auto& table = dynamic_cast<const HistogramReduction&>(*reduction).table();
   ASSERT_EQ(table.histograms.size(), 2U);
-  EXPECT_EQ(table.histograms[0].begin(), 100);
+  EXPECT_EQ(table.histograms[0].low(0), 100);
   EXPECT_EQ(table.histograms[0].size(), 4U);
-  EXPECT_EQ(table.histograms[1].begin(), 5);
+  EXPECT_EQ(table.histograms[1].low(0), 5);
   EXPECT_EQ(table.histograms[1].size(), 3U);
   for (const char* same : {"histogram:32:time", "histogram:time"}) EXPECT_NE(make_filter(same, error), nullptr) << same;
 }
@@ -379,17 +378,6 @@ TEST(UserFilter, OfAChainMergesWhatAllUnderstand) {
   EXPECT_EQ(written(*one), before);
   EXPECT_TRUE(one->merge(written(*other)));
   EXPECT_NE(written(*one), before);
-}
-
-TEST(Filter, PathsMayContainAPlus) {
-  using Parts = std::vector<std::string_view>;
-  using format::split_filters;
-  EXPECT_EQ(split_filters("statistics"), Parts{"statistics"});
-  EXPECT_EQ(split_filters("statistics+histogram:16:time"), (Parts{"statistics", "histogram:16:time"}));
-  EXPECT_EQ(split_filters("/c++/a.so"), Parts{"/c++/a.so"});
-  EXPECT_EQ(split_filters("/c++/a.so+none+/c.sox/b.so:1:2+groups:3"),
-            (Parts{"/c++/a.so", "none", "/c.sox/b.so:1:2", "groups:3"}));
-  EXPECT_EQ(split_filters("none+"), (Parts{"none", ""}));
 }
 
 TEST(UserFilter, OneThatCannotBeUsedIsRefusedWithTheReason) {

@@ -10,9 +10,6 @@ namespace tare::tared {
 
 namespace {
 
-// Greater times are invalid (three hundred years).
-constexpr double max_ns = 1e19;
-
 double squared_distance(const RankGroup& a, const RankGroup& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.mean_ns.size(); ++i) {
@@ -101,41 +98,6 @@ void settle(GroupTable& table, std::uint32_t most, double alike) {
   std::ranges::sort(table.groups, {}, [](const RankGroup& group) { return group.ranks.runs().front().first; });
 }
 
-void GroupTable::write(Writer& out) const {
-  out.put(wanted);
-  out.put(static_cast<std::uint32_t>(keys.size()));
-  out.put(static_cast<std::uint32_t>(groups.size()));
-  out.put_all(keys);
-  for (const RankGroup& group : groups) {
-    group.ranks.write(out);
-    out.put(group.squares);
-    out.put_all(group.mean_ns);
-  }
-}
-
-bool GroupTable::read(Reader& in, GroupTable& table) {
-  table.wanted = in.get<std::uint32_t>();
-  const auto events = in.get<std::uint32_t>();
-  const auto groups = in.get<std::uint32_t>();
-  if (table.wanted == 0 || table.wanted > max_groups || events > max_events || groups > 2 * table.kept())
-    return in.fail();
-  if (!in.get_all(table.keys, events) || !are_ascending(table.keys)) return in.fail();
-  table.groups.clear();
-  RankSet all;
-  for (std::uint32_t i = 0; i < groups; ++i) {
-    RankGroup& group = table.groups.emplace_back();
-    if (!RankSet::read(in, group.ranks) || group.ranks.empty() || all.overlaps(group.ranks)) return in.fail();
-    all.unite(group.ranks);
-    group.count = static_cast<double>(group.ranks.size());
-    group.squares = in.get<double>();
-    if (!in.get_all(group.mean_ns, events)) return false;
-    if (!(group.squares >= 0)) return in.fail();
-    for (const double mean : group.mean_ns)
-      if (!(std::abs(mean) <= max_ns)) return in.fail();
-  }
-  return in.ok();
-}
-
 void GroupReduction::conclude() { settle(table_, table_.wanted, GroupFilter::alike); }
 
 void GroupReduction::clear() {
@@ -166,7 +128,7 @@ void GroupReduction::add(const Snapshot& snapshot) {
   rank.mean_ns.assign(table_.keys.size(), 0);
   for (std::size_t i = 0; i < snapshot.keys.size(); ++i) {
     const double time_ns = snapshot.values[i].time_ns;
-    rank.mean_ns[place_[i]] = std::isnan(time_ns) ? 0 : std::clamp(time_ns, -max_ns, max_ns);
+    rank.mean_ns[place_[i]] = std::isnan(time_ns) ? 0 : std::clamp(time_ns, -RankGroup::max_ns, RankGroup::max_ns);
   }
   settle_if_many();
 }

@@ -11,28 +11,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "format/round_groups.h"
 #include "tared/filters/filter.h"
 
 namespace tare::tared {
 
-struct RankGroup {
-  RankSet ranks;
-  double count = 0;
-  double squares = 0;           // sum over ranks and events of the squared differences from the mean, ns^2
-  std::vector<double> mean_ns;  // of each event; 0 where a rank does not have it
-};
-
-struct GroupTable {
-  static constexpr std::uint32_t max_groups = 64;
-  static constexpr std::uint32_t spare = 4;
-  std::uint32_t kept() const { return spare * wanted; }
-
-  std::uint32_t wanted = 0;
-  std::vector<EventKey> keys;  // ascending
-  std::vector<RankGroup> groups;
-  void write(Writer& out) const;
-  static bool read(Reader& in, GroupTable& table);
-};
+using format::GroupTable;
+using format::RankGroup;
 
 // Merges until there are `most` groups, and further while two are closer than `alike` times the distance of their
 // middle from 0. Groups are sorted by their lowest rank.

@@ -11,10 +11,6 @@
 
 namespace tare::tared {
 
-inline bool are_ascending(std::span<const EventKey> keys) {
-  return std::adjacent_find(keys.begin(), keys.end(), std::greater_equal<>()) == keys.end();
-}
-
 // The place of each event of `part` in `whole`, which contains all of them.
 inline void find_places(std::span<const EventKey> part, std::span<const EventKey> whole,
                         std::vector<std::uint32_t>& places) {

@@ -14,12 +14,18 @@
 #include <string>
 #include <string_view>
 
-#include "tared/filters/rank_set.h"
+#include "format/round.h"
 
 namespace tare::tared {
 
-// Identifies an event: a hash of its text, equal on all ranks. The name is sent once.
-using EventKey = std::uint64_t;
+using format::Bytes;
+using format::EventKey;
+using format::metric_count;
+using format::Metrics;
+using format::RankSet;
+using format::Reader;
+using format::RoundCost;
+using format::Writer;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo), and the finaliser of MurmurHash3, as names differ mostly at their ends.
 constexpr EventKey event_key(std::string_view identity) {
@@ -30,19 +36,12 @@ constexpr EventKey event_key(std::string_view identity) {
   return hash ^ (hash >> 33U);
 }
 
+// Sent once for each event.
 struct EventName {
   EventKey key;
   std::string text;       // its identity: "MPI_Send", "region solve", "counter residual"
   std::string unit = {};  // of a counter
 };
-
-// The sums of one event on one rank, since the program began.
-struct Metrics {
-  double calls;
-  double time_ns;
-  double bytes;
-};
-constexpr std::size_t metric_count = sizeof(Metrics) / sizeof(double);
 
 // The snapshot of one rank in one round.
 struct Snapshot {
@@ -94,32 +93,10 @@ class SnapshotSource {
 };
 constexpr std::size_t max_command_bytes = 4096;
 
-// The cost of reducing a round, summed over the nodes that took part.
-struct RoundCost {
-  std::uint64_t reduce_ns = 0;  // merging: T_R of Nataraj et al. (2008) is reduce_ns / reductions
-  std::uint64_t packet_ns = 0;  // encoding and decoding: T_P is packet_ns / packets
-  std::uint32_t reductions = 0;
-  std::uint32_t packets = 0;
-};
-
-// A round at the root. Times are of the root's clock, since the epoch.
-struct Round {
-  std::uint64_t round = 0;
-  RankSet ranks;                      // ranks whose snapshots it contains
-  RankSet lost;                       // ranks of the tree whose snapshots are missing
-  std::int64_t first_offload_ns = 0;  // the earliest and the latest of the ranks in it
-  std::int64_t last_offload_ns = 0;
-  std::int64_t arrived_ns = 0;      // when the last part of it had arrived at the root
-  std::int64_t clock_error_ns = 0;  // the uncertainty of the offload times; 0 on one node
-  RoundCost cost;
+struct Round : format::Round {
   // Snapshots of these ranks since the last ones that came: those for which a rank had no room, and those that the tree
   // brought too late. A rank that did not come to its point has none.
   std::uint64_t dropped = 0;
-  std::string_view filter;             // its specification, as given to make_filter()
-  std::span<const std::byte> reduced;  // the result of the filter; its header gives the format
-
-  // The one-way delay of Nataraj et al.: from the earliest offload to the arrival.
-  std::int64_t delay_ns() const { return arrived_ns - first_offload_ns; }
   bool is_whole() const { return lost.empty(); }
 };
 

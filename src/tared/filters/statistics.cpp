@@ -8,54 +8,8 @@
 namespace tare::tared {
 
 namespace {
-
 constexpr auto infinity = std::numeric_limits<double>::infinity();
-
-// If two minima or maxima are equal, the one with the lower rank counts.
-void take_least(double& least, std::uint32_t& rank, double value, std::uint32_t of) {
-  if (value < least || (value == least && of < rank)) {
-    least = value;
-    rank = of;
-  }
-}
-void take_most(double& most, std::uint32_t& rank, double value, std::uint32_t of) {
-  if (value > most || (value == most && of < rank)) {
-    most = value;
-    rank = of;
-  }
-}
-
 }  // namespace
-
-void StatisticsTable::clear() {
-  keys.clear();
-  ranks.clear();
-  for (auto* column : {&mean, &squares, &least, &most}) column->clear();
-  for (auto* column : {&least_rank, &most_rank}) column->clear();
-}
-
-void StatisticsTable::write(Writer& out) const {
-  out.put(static_cast<std::uint32_t>(size()));
-  out.put_all(keys);
-  out.put_all(ranks);
-  for (const auto* column : {&mean, &squares, &least, &most}) out.put_all(*column);
-  for (const auto* column : {&least_rank, &most_rank}) out.put_all(*column);
-}
-
-bool StatisticsTable::read(Reader& in, StatisticsTable& table) {
-  const auto count = in.get<std::uint32_t>();
-  if (count > max_events) return in.fail();
-  const std::uint64_t wide = std::uint64_t{count} * metric_count;
-  if (!in.get_all(table.keys, count) || !in.get_all(table.ranks, count)) return false;
-  for (auto* column : {&table.mean, &table.squares, &table.least, &table.most})
-    if (!in.get_all(*column, wide)) return false;
-  for (auto* column : {&table.least_rank, &table.most_rank})
-    if (!in.get_all(*column, wide)) return false;
-  if (!are_ascending(table.keys)) return in.fail();
-  for (const std::uint32_t ranks : table.ranks)
-    if (ranks == 0) return in.fail();
-  return in.ok();
-}
 
 void StatisticsReduction::make_room_for(std::span<const EventKey> keys) {
   in_place_ = std::ranges::equal(keys, table_.keys);
@@ -88,8 +42,8 @@ void StatisticsReduction::add(const Snapshot& snapshot) {
       const double difference = value - table_.mean[at];
       table_.mean[at] += difference * share;
       table_.squares[at] += difference * (value - table_.mean[at]);
-      take_least(table_.least[at], table_.least_rank[at], value, snapshot.rank);
-      take_most(table_.most[at], table_.most_rank[at], value, snapshot.rank);
+      Statistic::take_least(table_.least[at], table_.least_rank[at], value, snapshot.rank);
+      Statistic::take_most(table_.most[at], table_.most_rank[at], value, snapshot.rank);
     }
   }
 }
@@ -103,19 +57,13 @@ bool StatisticsReduction::unite() {
   make_room_for(other_.keys);
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];
-    const double before = table_.ranks[event];
+    for (std::size_t metric = 0; metric < metric_count; ++metric) {
+      Statistic merged = table_.at(event, metric);
+      merged.merge(other_.at(i, metric));
+      table_.put(event, metric, merged);
+    }
     // Other nodes' numbers of ranks may be wrong. A sum that wraps around would be 0.
     table_.ranks[event] += std::min(other_.ranks[i], UINT32_MAX - table_.ranks[event]);
-    const double share = other_.ranks[i] / (before + other_.ranks[i]);
-    for (std::size_t metric = 0; metric < metric_count; ++metric) {
-      const std::size_t at = event * metric_count + metric;
-      const std::size_t from = i * metric_count + metric;
-      const double difference = other_.mean[from] - table_.mean[at];
-      table_.mean[at] += difference * share;
-      table_.squares[at] += other_.squares[from] + difference * difference * before * share;
-      take_least(table_.least[at], table_.least_rank[at], other_.least[from], other_.least_rank[from]);
-      take_most(table_.most[at], table_.most_rank[at], other_.most[from], other_.most_rank[from]);
-    }
   }
   return true;
 }

@@ -40,7 +40,7 @@ TEST(Statistics, AreThoseOfAllRanksInAnyTree) {
       const auto deviation = static_cast<double>(std::sqrt(squares / static_cast<long double>(of.size())));
       EXPECT_NEAR(table.mean[at], static_cast<double>(mean), 1e-12 * std::abs(static_cast<double>(mean)));
       // The sum of squares as a difference of sums would be wrong by 1e8 here.
-      EXPECT_NEAR(table.deviation(event, at % metric_count), deviation, 1e-9 * deviation + 1e-3);
+      EXPECT_NEAR(table.at(event, at % metric_count).deviation(), deviation, 1e-9 * deviation + 1e-3);
       std::ranges::sort(of);
       EXPECT_EQ(table.least[at], of.front().first);
       EXPECT_EQ(table.least_rank[at], of.front().second);

@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <string_view>
-#include <utility>
 
 namespace tare::tared {
 
@@ -15,14 +13,8 @@ static_assert(sizeof(tare_metrics) == sizeof(Metrics));
 constexpr std::uint32_t first_version = 1;
 constexpr std::uint32_t version_with_events = 2;
 
-// Of an identity, which has a kind before its name if it is no function.
-std::pair<tare_event_kind, std::string_view> kind_and_name(std::string_view identity) {
-  constexpr std::array<std::pair<std::string_view, tare_event_kind>, 3> kinds{
-      {{"region ", TARE_EVENT_REGION}, {"phase ", TARE_EVENT_PHASE}, {"counter ", TARE_EVENT_COUNTER}}};
-  for (const auto& [prefix, kind] : kinds)
-    if (identity.starts_with(prefix)) return {kind, identity.substr(prefix.size())};
-  return {TARE_EVENT_FUNCTION, identity};
-}
+// By format::EventKind.
+constexpr std::array kinds{TARE_EVENT_FUNCTION, TARE_EVENT_REGION, TARE_EVENT_PHASE, TARE_EVENT_COUNTER};
 
 // A reduction of the user's; nullptr if its memory was short.
 class Owned {
@@ -90,10 +82,10 @@ KnownEvents::KnownEvents() : tare_events{} {
 }
 
 void KnownEvents::add(const EventName& name) {
-  const auto [kind, text] = kind_and_name(name.text);
+  const auto [kind, text] = format::event_name(name.text);
   const auto [entry, is_new] = events_.try_emplace(name.key, Known{std::string(text), name.unit, {}});
   Known& known = entry->second;
-  if (is_new) known.event = {name.key, kind, known.name.c_str(), known.unit.c_str()};
+  if (is_new) known.event = {name.key, kinds[static_cast<std::size_t>(kind)], known.name.c_str(), known.unit.c_str()};
 }
 
 std::unique_ptr<UserFilter> UserFilter::load(const std::string& specification, bool is_combined, std::string& error) {

@@ -9,7 +9,7 @@
 
 #include "format/control.h"
 #include "format/sweet_spot.h"
-#include "tared/filters/bytes.h"
+#include "tared/filters/snapshot.h"
 
 namespace tare::tared {
 

@@ -220,7 +220,7 @@ class Controls {
     const auto interval_ns = static_cast<std::int64_t>(static_cast<double>(wanted.every) * rounds_.points().point_ns());
     const Pace pace{paced_from_ = from_, interval_ns, wanted.every};
     node_.set_pace(pace);
-    file_.pace(pace, 0, 0);
+    file_.pace({.from_round = pace.from_round, .interval_ns = pace.interval_ns});
     return true;
   }
 
@@ -280,7 +280,7 @@ bool monitor(const Job& job, const char* text, const char* host, bool is_first) 
     const auto pace = keeper ? keeper->decide(realtime_ns()) : std::nullopt;
     if (pace) {
       node->set_pace(*pace);
-      file.pace(*pace, keeper->boi_ns(), keeper->rest().mean);
+      file.pace({pace->from_round, pace->interval_ns, keeper->boi_ns(), keeper->rest().mean});
     }
     const bool may_request = requests != nullptr && node->is_formed();
     if (const auto chosen = may_request ? requests->decide(realtime_ns()) : std::nullopt) node->set_pace(*chosen);

@@ -1,6 +1,5 @@
 #include "tared/monitor/round_file.h"
 
-#include <cstring>
 #include <vector>
 
 #include "format/chunk_writer.h"
@@ -23,59 +22,30 @@ RoundFile::RoundFile(const std::string& run_directory, const char* host) {
   path_ = run_directory + "/monitor-" + name;
 }
 
-template <class Put>
-void RoundFile::add(RoundRecord kind, Put put) {
-  Writer out(payload_);
-  out.put(kind);
-  const std::size_t length_at = payload_.size();
-  out.put(std::uint32_t{0});
-  put(out);
-  const auto length = static_cast<std::uint32_t>(payload_.size() - length_at - sizeof(std::uint32_t));
-  std::memcpy(payload_.data() + length_at, &length, sizeof length);
+void RoundFile::add(format::RoundRecord kind, const std::function<void(Writer&)>& put) {
+  format::add_record(payload_, kind, put);
   ++records_;
 }
 
 void RoundFile::name(EventKey key, std::string_view text) {
   if (!named_.insert(key).second) return;
-  add(RoundRecord::name, [&](Writer& out) {
+  add(format::RoundRecord::name, [&](Writer& out) {
     out.put(key);
     out.put_all(std::span<const char>(text.substr(0, max_text)));
   });
 }
 
 void RoundFile::round(const Round& round) {
-  add(RoundRecord::round, [&](Writer& out) {
-    out.put(round.round);
-    out.put(round.first_offload_ns);
-    out.put(round.last_offload_ns);
-    out.put(round.arrived_ns);
-    out.put(round.clock_error_ns);
-    out.put(round.cost.reduce_ns);
-    out.put(round.cost.packet_ns);
-    out.put(round.cost.reductions);
-    out.put(round.cost.packets);
-    round.ranks.write(out);
-    round.lost.write(out);
-    out.put_text(round.filter);
-    out.put_all(round.reduced);
-  });
+  add(format::RoundRecord::round, [&](Writer& out) { round.write(out); });
   if (payload_.size() >= (has_failed_ ? max_bytes : enough_bytes)) write();
 }
 
 void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
-  add(RoundRecord::lost_round, [&](Writer& out) {
-    out.put(round);
-    lost.write(out);
-  });
+  add(format::RoundRecord::lost_round, [&](Writer& out) { format::Round::write_lost(out, round, lost); });
 }
 
-void RoundFile::pace(const Pace& pace, double boi_ns, double rest_ns) {
-  add(RoundRecord::pace, [&](Writer& out) {
-    out.put(pace.from_round);
-    out.put(pace.interval_ns);
-    out.put(boi_ns);
-    out.put(rest_ns);
-  });
+void RoundFile::pace(const format::PaceRecord& pace) {
+  add(format::RoundRecord::pace, [&](Writer& out) { out.put(pace); });
 }
 
 void RoundFile::write_due(std::uint64_t now_ns) {

@@ -1,22 +1,16 @@
 // The rounds of a run on disk: RUN/monitor-<host>.tare, a file of chunks of type "rounds" like the file of a node
 // (format/chunk.h). It is complete up to its last chunk, whatever happens to the run and to tared.
-//
-// The payload of a chunk is a sequence of records. Each has a kind, its length, and as many bytes (docs/format.md):
-//   name        key, text
-//   round       times, costs, ranks, filter, and what the filter reduced them to
-//   lost round  number, ranks
-//   pace        the interval that ranks keep from a round on, and why
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_set>
 
+#include "format/round.h"
 #include "tared/filters/snapshot.h"
 
 namespace tare::tared {
-
-enum class RoundRecord : std::uint32_t { name = 1, round = 2, lost_round = 3, pace = 4 };
 
 class RoundFile : public RoundSink {
  public:
@@ -26,8 +20,7 @@ class RoundFile : public RoundSink {
   void round(const Round& round) override;
   void lost_round(std::uint64_t round, const RankSet& lost) override;
 
-  // Writes a decision, with the BOI and the delay at rest as they are known then; 0: not known.
-  void pace(const Pace& pace, double boi_ns, double rest_ns);
+  void pace(const format::PaceRecord& pace);
 
   // Rounds are collected for a while, so that a chunk has several. Writes those that are older than write_every_ns.
   // `now_ns` is of any monotonic clock.
@@ -41,8 +34,7 @@ class RoundFile : public RoundSink {
   static constexpr std::uint64_t try_every_ns = 1'000'000'000;  // if that failed
 
  private:
-  template <class Put>
-  void add(RoundRecord kind, Put put);
+  void add(format::RoundRecord kind, const std::function<void(Writer&)>& put);
 
   std::string path_;
   Bytes payload_;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "monitor/cadence.h"
-#include "tared/filters/bytes.h"
 #include "tared/filters/clock.h"
 
 namespace tare::tared {

@@ -275,17 +275,10 @@ void Node::deliver(const RoundTable::Done& done) {
     done.result->conclude();
     Writer out(reduced_);
     done.result->write(out);
-    Round round{done.part.round,
-                done.part.ranks,
-                done.part.lost,
-                done.part.first_offload_ns,
-                done.part.last_offload_ns,
-                realtime_ns(),
-                done.part.clock_error_ns,
-                done.part.cost,
-                done.part.dropped,
-                filter_of(done.part.round),
-                reduced_};
+    const Round round{
+        {done.part.round, done.part.ranks, done.part.lost, done.part.first_offload_ns, done.part.last_offload_ns,
+         realtime_ns(), done.part.clock_error_ns, done.part.cost, filter_of(done.part.round), reduced_},
+        done.part.dropped};
     sink_->round(round);
     return;
   }

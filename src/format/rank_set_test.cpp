@@ -1,4 +1,4 @@
-#include "tared/filters/rank_set.h"
+#include "format/rank_set.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace tare::tared {
+namespace tare::format {
 namespace {
 
 std::set<std::uint32_t> members(const RankSet& ranks) {
@@ -66,6 +66,10 @@ TEST(RankSet, ReachesTheLastRank) {
   EXPECT_TRUE(ranks.contains(0xffffffff));
 }
 
+TEST(RankSet, IsMadeOfRunsInAnyOrder) {
+  EXPECT_EQ(RankSet::of_runs({{7, 2}, {0, 1}, {8, 3}, {1, 2}, {20, 0}, {7, 1}}).text(), "0-2,7-10");
+}
+
 TEST(RankSet, OtherBytesAreRefused) {
   const auto is_read = [](std::vector<RankSet::Run> runs, std::uint32_t count) {
     Bytes bytes;
@@ -80,10 +84,11 @@ TEST(RankSet, OtherBytesAreRefused) {
   EXPECT_FALSE(is_read({{1, 2}, {3, 1}}, 2)) << "adjacent";
   EXPECT_FALSE(is_read({{4, 1}, {1, 2}}, 2)) << "descending";
   EXPECT_FALSE(is_read({{4, 0}}, 1)) << "empty";
-  EXPECT_FALSE(is_read({{0xffffffff, 2}}, 1)) << "beyond the last rank";
+  EXPECT_TRUE(is_read({{0x7fffffff, 1}}, 1)) << "the last rank";
+  EXPECT_FALSE(is_read({{0x7fffffff, 2}}, 1)) << "beyond the last rank";
   EXPECT_FALSE(is_read({{4, 1}}, 2)) << "cut off";
   EXPECT_FALSE(is_read({}, 0xffffffff));
 }
 
 }  // namespace
-}  // namespace tare::tared
+}  // namespace tare::format

@@ -1,6 +1,6 @@
-// Packets as bytes: written in the byte order of the machine, read as input that may be hostile.
+// Packets and rounds as bytes: written in the byte order of the machine, read as input that may be hostile.
 //
-// All nodes of a run have one architecture; the head of a packet says which (tree/packet.h). A Reader never reads
+// All nodes of a run have one architecture; the head of a packet says which (tared/tree/packet.h). A Reader never reads
 // beyond its bytes, and allocates no more than they contain. After the first failure it returns zeros.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace tare::tared {
+namespace tare::format {
 
 using Bytes = std::vector<std::byte>;
 
@@ -88,16 +88,22 @@ class Reader {
     in_ = in_.subspan(count);
     return bytes;
   }
+  // A text in the bytes.
+  std::string_view get_view() { return text_of(take(get<std::uint32_t>())); }
+  std::string_view rest_text() const { return text_of(in_); }
   std::string get_text(std::size_t most) {
     const auto size = get<std::uint32_t>();
     if (size > most) ok_ = false;
-    const auto bytes = take(size);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return std::string(text_of(take(size)));
   }
 
  private:
+  static std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
   std::span<const std::byte> in_;
   bool ok_ = true;
 };
 
-}  // namespace tare::tared
+}  // namespace tare::format

@@ -1,4 +1,4 @@
-#include "reader/store/round_chunks.h"
+#include "reader/store/round_file.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string large_chunk() {
   return made;
 }
 
-TEST(RoundChunks, ASmallFileTakesNoMoreMemoryThanALargeOne) {
+TEST(RoundFile, ASmallFileTakesNoMoreMemoryThanALargeOne) {
   constexpr std::size_t count = 8;
   const TempDir dir;
   const std::string chunk = large_chunk();
@@ -31,17 +31,14 @@ TEST(RoundChunks, ASmallFileTakesNoMoreMemoryThanALargeOne) {
   std::string file;
   for (std::size_t i = 0; i < count; ++i) file += chunk;
   write_file(dir.path("rounds"), file);
-  const auto mapped = MappedFile::open(dir.path("rounds"));
-  ASSERT_TRUE(mapped) << mapped.error();
+  RoundFile rounds(dir.path("rounds"));
   std::size_t read = 0;
-  std::uint64_t at = 0;
   for (bool is_all = false; !is_all;) {
-    const auto found = read_round_chunks(*mapped, "rounds", at, {});
+    const auto found = rounds.read();
     ASSERT_TRUE(found) << found.error();
-    ASSERT_GT(found->next, at);
+    ASSERT_FALSE(found->payloads.empty());
     EXPECT_LE(found->payloads.size(), 3U);
     read += found->payloads.size();
-    at = found->next;
     is_all = found->is_all;
   }
   EXPECT_EQ(read, count);

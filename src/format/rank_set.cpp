@@ -1,19 +1,34 @@
-#include "tared/filters/rank_set.h"
+#include "format/rank_set.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace tare::tared {
+namespace tare::format {
 
 namespace {
 std::uint64_t end_of(const RankSet::Run& run) { return std::uint64_t{run.first} + run.count; }
-constexpr std::uint64_t past_last_rank = std::uint64_t{1} << 32U;
+constexpr std::uint64_t past_last_rank = std::uint64_t{1} << 31U;  // ranks are of the type `int` in MPI
 }  // namespace
 
 RankSet RankSet::of_range(std::uint32_t first, std::uint32_t count) {
   RankSet ranks;
   if (count > 0) ranks.runs_.push_back({first, count});
   return ranks;
+}
+
+RankSet RankSet::of_runs(std::vector<Run> runs) {
+  std::ranges::sort(runs, {}, &Run::first);
+  RankSet ranks;
+  for (const Run& run : runs) ranks.append(run);
+  return ranks;
+}
+
+void RankSet::append(const Run& run) {
+  if (run.count == 0) return;
+  if (runs_.empty() || end_of(runs_.back()) < run.first)
+    runs_.push_back(run);
+  else
+    runs_.back().count = static_cast<std::uint32_t>(std::max(end_of(runs_.back()), end_of(run)) - runs_.back().first);
 }
 
 void RankSet::insert(std::uint32_t rank) {
@@ -36,12 +51,7 @@ void RankSet::unite(const RankSet& other) {
   std::merge(runs_.begin(), runs_.end(), other.runs_.begin(), other.runs_.end(), std::back_inserter(all),
              [](const Run& a, const Run& b) { return a.first < b.first; });
   runs_.clear();
-  for (const Run& run : all) {
-    if (runs_.empty() || end_of(runs_.back()) < run.first)
-      runs_.push_back(run);
-    else
-      runs_.back().count = static_cast<std::uint32_t>(std::max(end_of(runs_.back()), end_of(run)) - runs_.back().first);
-  }
+  for (const Run& run : all) append(run);
 }
 
 void RankSet::remove(const RankSet& other) {
@@ -112,4 +122,4 @@ bool RankSet::read(Reader& in, RankSet& ranks) {
   return true;
 }
 
-}  // namespace tare::tared
+}  // namespace tare::format

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tared/filters/bytes.h"
+#include "format/bytes.h"
 
-namespace tare::tared {
+namespace tare::format {
 
 class RankSet {
  public:
@@ -19,6 +19,9 @@ class RankSet {
 
   RankSet() = default;
   static RankSet of_range(std::uint32_t first, std::uint32_t count);
+
+  // Runs in any order, which may overlap.
+  static RankSet of_runs(std::vector<Run> runs);
 
   void insert(std::uint32_t rank);
   void unite(const RankSet& other);
@@ -37,10 +40,13 @@ class RankSet {
   static bool read(Reader& in, RankSet& ranks);
 
  private:
+  // `run` begins no earlier than the last one.
+  void append(const Run& run);
+
   std::vector<Run> runs_;  // neither overlapping nor adjacent
 };
 
 // A packet has no room for more runs: 8 MiB.
 constexpr std::uint32_t max_rank_runs = 1U << 20U;
 
-}  // namespace tare::tared
+}  // namespace tare::format
