@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from tare.analysis import structure
-from tare.analysis.structure import Recorded
 from tare.reporters import structure as reporter
 from tare.reporters.console import Console
+from tare.runs.run import Run
 
 START_NS = 10**18
 
@@ -46,10 +46,10 @@ def phase(number: int, name: str, *, outside_calls: bool = False) -> dict[str, A
     }  # fmt: skip
 
 
-def recorded(*loops: dict[str, Any]) -> Recorded:
+def recorded(*loops: dict[str, Any]) -> Run:
     phases = [phase(0, "A", outside_calls=True), phase(1, "B")]
     found = {"phases": phases, "loops": list(loops)}
-    return cast("Recorded", SimpleNamespace(structure=found, sites=SITES))
+    return cast("Run", SimpleNamespace(structure=found, sites=SITES))
 
 
 def test_ranks_with_one_line_have_one_loop() -> None:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tare.command_name import arguments
 from tare.runs.metadata import Options
@@ -15,21 +15,10 @@ from tare.units import signal_name
 
 if TYPE_CHECKING:
     from tare._native import Process
-    from tare.runs.metadata import Metadata
+    from tare.runs.run import Run
 
 # Options of `tare run` that change nothing in what is measured.
 ELSEWHERE = ("keep_env", "group")
-
-
-class MeasuredRun(Protocol):
-    """A run with its meta.json (runs.run.Run)."""
-
-    @property
-    def meta(self) -> Metadata: ...
-    @property
-    def processes(self) -> list[Process]: ...
-    @property
-    def unread(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +30,7 @@ class Differing:
     new: tuple[str, ...]
 
 
-def differing(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> list[Differing]:
+def differing(base: Sequence[Run], new: Sequence[Run]) -> list[Differing]:
     """What is not the same in all runs of both sides, besides times; empty if all is."""
     found = []
     for what, value_of in _VALUES.items():
@@ -51,7 +40,7 @@ def differing(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> list[D
     return found
 
 
-def failure_reason(run: MeasuredRun) -> str | None:
+def failure_reason(run: Run) -> str | None:
     """Why its times are not those of the whole program, in words; None if it ended well."""
     if run.unread:
         return run.unread
@@ -85,22 +74,22 @@ def _process_failure(process: Process) -> str | None:
     return None
 
 
-def _program(run: MeasuredRun) -> str:
+def _program(run: Run) -> str:
     """The name, wherever the program lies: two versions of it seldom lie in one place."""
     executables = sorted({PurePath(process["executable"]).name for process in run.processes})
     named = run.meta.name
     return named if not executables or executables == [named] else f"{named} ({', '.join(executables)})"
 
 
-def _arguments(run: MeasuredRun) -> str:
+def _arguments(run: Run) -> str:
     return shlex.join(arguments(run.meta.command)) or "none"
 
 
-def _ranks(run: MeasuredRun) -> str:
+def _ranks(run: Run) -> str:
     return f"{len(run.processes):,}"
 
 
-def _mpi(run: MeasuredRun) -> str:
+def _mpi(run: Run) -> str:
     names = dict.fromkeys(_version(process["mpi"]) for process in run.processes if process["mpi"])
     return ", ".join(names) or "none"
 
@@ -110,7 +99,7 @@ def _version(text: str) -> str:
     return " ".join(text.split(", package:")[0].split())
 
 
-def _options(run: MeasuredRun) -> str:
+def _options(run: Run) -> str:
     """Those that are not as usual."""
     chosen = []
     for field in dataclasses.fields(Options):
@@ -120,7 +109,7 @@ def _options(run: MeasuredRun) -> str:
     return ", ".join(chosen) or "none"
 
 
-_VALUES: dict[str, Callable[[MeasuredRun], str]] = {
+_VALUES: dict[str, Callable[[Run], str]] = {
     "program": _program,
     "arguments": _arguments,
     "ranks": _ranks,

@@ -9,28 +9,21 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.profile import Recorded, summed
+from tare.analysis.profile import summed
 from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import Process
     from tare._tables import ProfileRow
-    from tare.runs.metadata import Metadata
+    from tare.runs.run import Run
 
 # What a gate can check. For each of them, less is better.
 METRICS = ("wall", "net", "mpi", "computing", "calls", "bytes")
-
-
-class MeasuredRun(Recorded, Protocol):
-    """A run with its meta.json (runs.run.Run)."""
-
-    @property
-    def meta(self) -> Metadata: ...
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,7 @@ def gate(found: Difference, metric: str, threshold: float) -> Gate:
     return Gate(metric, threshold, growth, comparison.p)
 
 
-def difference(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> Difference:
+def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     """Welch's t-test of every figure, with Holm's correction for figures, functions and call sites each."""
     sides = ([_figures(run) for run in base], [_figures(run) for run in new])
     figures = {
@@ -104,7 +97,7 @@ def difference(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> Diffe
     return Difference(figures, functions, sites)
 
 
-def _figures(run: MeasuredRun) -> dict[str, float]:
+def _figures(run: Run) -> dict[str, float]:
     """The metrics of a run; times in nanoseconds."""
     processes = run.processes
     everything = summed(run, ["function"])
@@ -137,7 +130,7 @@ class _Sums:
 Values = Mapping[Hashable, _Sums]
 
 
-def _by_function(run: MeasuredRun) -> Values:
+def _by_function(run: Run) -> Values:
     return _added((row.function, row) for row in summed(run, ["function"]))
 
 

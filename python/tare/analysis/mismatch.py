@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tare.analysis.blocked import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
-from tare.analysis.peers import CountsMessages
 from tare.functions import base, is_collective
 
 if TYPE_CHECKING:
     from tare._native import CurrentCall
     from tare.analysis.deadlock import Blocked, Deadlock
+    from tare.runs.run import Run
 
 Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unreceived"]
 
@@ -64,9 +64,7 @@ def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[
     ]
 
 
-def of_deadlock(
-    found: Deadlock, calls: Sequence[CurrentCall], members: Members, run: CountsMessages
-) -> list[Mismatch]:
+def of_deadlock(found: Deadlock, calls: Sequence[CurrentCall], members: Members, run: Run) -> list[Mismatch]:
     """What explains that these wait for one another."""
     return [*_of_collectives(found, members), *_of_messages(found, calls, run)]
 
@@ -105,7 +103,7 @@ def _side(all_inside: Iterable[Blocked], like: Blocked) -> Side:
     return Side(tuple(ranks), like.call["function"], like.call["communicator"])
 
 
-def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: CountsMessages) -> Iterator[Mismatch]:
+def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Run) -> Iterator[Mismatch]:
     """Receives whose source sends something else, or has sent something that was never received."""
     sent: dict[tuple[Rank, Rank], list[Send]] = {}
     for call in calls:
@@ -120,7 +118,7 @@ def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: CountsMessa
                 yield mismatch
 
 
-def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: CountsMessages) -> Mismatch | None:
+def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Run) -> Mismatch | None:
     assert wanted.source is not None
     receiver = Side((here,), wanted.function, wanted.communicator, tag=wanted.tag)
     there = [send for send in sends if send.communicator == wanted.communicator]
@@ -133,7 +131,7 @@ def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: CountsMe
     return Mismatch("unreceived", (receiver, Side((wanted.source,), "", -1)), count)
 
 
-def _unreceived(receiver: Rank, sender: Rank, run: CountsMessages) -> int:
+def _unreceived(receiver: Rank, sender: Rank, run: Run) -> int:
     """Messages that the one has sent to the other, and this has not received."""
     world = receiver[0]
     rows = run.rows(run.peer_table(["rank"], [world], [receiver[1], sender[1]]))

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tare.analysis.rows import PLACE
+from tare.runs.run import PROFILE_KEYS, ProfileKey
 
 if TYPE_CHECKING:
-    from tare._native import Frame, Process, Site, Table
+    from tare._native import Frame, Site
     from tare._tables import ProfileRow
+    from tare.runs.run import Run
 
-Key = Literal["site", "line", "function", "size", "communicator", "rank"]
-KEYS: tuple[Key, ...] = ("site", "line", "function", "size", "communicator", "rank")
+Key = ProfileKey
+KEYS = PROFILE_KEYS
 
 PATH = ("path", "path_shown", "path_gap", "path_cut")
 # Fields that each key adds to a row, then the fields of every row.
@@ -65,28 +67,6 @@ class CallPath:
     path_cut: bool = False  # the stack goes on, but could not be unwound
 
 
-_Row = TypeVar("_Row")
-
-
-class Recorded(Protocol):
-    """The data of a run that its profile needs (runs.run.Run)."""
-
-    def rows(self, table: Table[_Row]) -> list[_Row]: ...
-    def profile(
-        self,
-        by: str | Sequence[str],
-        *,
-        functions: Sequence[str] | None = ...,
-        ranks: Sequence[int] | None = ...,
-        communicators: Sequence[str] | None = ...,
-        worlds: Sequence[int] | None = ...,
-    ) -> Table[ProfileRow]: ...
-    @property
-    def sites(self) -> list[Site]: ...
-    @property
-    def processes(self) -> list[Process]: ...
-
-
 @dataclass(frozen=True)
 class Chosen:
     """The calls to sum; an empty field selects everything."""
@@ -112,7 +92,7 @@ def columns(keys: Sequence[Key]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None) -> list[ProfileRow]:
+def summed(recorded: Run, keys: Sequence[Key], chosen: Chosen | None = None) -> list[ProfileRow]:
     """One row for each combination of `keys` that occurs, in the order of the run.
 
     Fields of other keys are None. The time of MPI_Init and MPI_Finalize is only in rows by function, line or

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tare.analysis.endings import STATES
 
 if TYPE_CHECKING:
     from tare._native import Process, State
-    from tare._native import TotalCost as NativeCost
+    from tare.runs.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +76,7 @@ def count_states(processes: Sequence[Process]) -> dict[State, int]:
     return {state: found[state] for state in STATES if found[state]}
 
 
-class Recorded(Protocol):
-    """The data of a run that sums over its ranks need (runs.run.Run)."""
-
-    def total_cost(self, world: int | None = None) -> NativeCost: ...
-
-
-def total_cost(run: Recorded, world: int | None = None) -> TotalCost:
+def total_cost(run: Run, world: int | None = None) -> TotalCost:
     """Of all processes, or of the ranks of a world."""
     return TotalCost(**run.total_cost(world))
 

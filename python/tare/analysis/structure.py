@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 
 if TYPE_CHECKING:
-    from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
+    from tare._native import DetectedPhase, Loop, Site, SlowIteration
+    from tare.runs.run import Run
 
 # Of the iterations of a loop, so many of the slowest are listed.
 MAX_SLOWEST = 5
@@ -64,19 +65,7 @@ class PhaseRow(Placed):
     loops: tuple[LoopRow, ...]  # those of the most ranks first
 
 
-class Recorded(Protocol):
-    """The data of a run that its structure needs (runs.run.Run)."""
-
-    @property
-    def structure(self) -> Structure:
-        """The phases and loops of each rank, as they are read."""
-
-    @property
-    def sites(self) -> list[Site]:
-        """The call sites, which rows name by their index."""
-
-
-def phases(run: Recorded) -> list[PhaseRow]:
+def phases(run: Run) -> list[PhaseRow]:
     """The phases by world and time; reads the trace."""
     found = run.structure
     loops: dict[tuple[int, int], list[Loop]] = {}

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from tare.analysis import deadlock, mismatch
 from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
-from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import communicator_names
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, CurrentCall, PendingRequest, Process, Site
-    from tare._tables import ProfileRow
+    from tare._native import CurrentCall, PendingRequest, Process
+    from tare.runs.run import Run
 
 # A call counts as blocked once it has lasted that long: messages under way arrive sooner.
 BLOCKED_AFTER_NS = NS_PER_S
@@ -110,26 +109,6 @@ def record(row: Row) -> dict[str, Any]:
     return found
 
 
-class Running(CountsMessages, Protocol):
-    """The data of a run that this module needs (runs.run.Run)."""
-
-    @property
-    def processes(self) -> list[Process]: ...
-    @property
-    def sites(self) -> list[Site]: ...
-    @property
-    def communicators(self) -> list[Communicator]: ...
-    @property
-    def current_calls(self) -> list[CurrentCall]: ...
-    @property
-    def end_ns(self) -> int | None:
-        """Unix time at which the command ended; None if that is not known, or has not happened."""
-
-    def calls_of(self, function: str) -> list[ProfileRow]:
-        """The profile of the function, and of calls whose function is not known, by world, rank, function and
-        communicator."""
-
-
 @dataclass(frozen=True)
 class Look:
     """The threads of a run at one moment, or at its end.
@@ -149,7 +128,7 @@ class Look:
     mismatches: list[Mismatch]
 
 
-def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
+def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     """Calls that are not among those of `standing`, if given, are taken to go on."""
     calls = run.current_calls
     processes = run.processes
@@ -277,7 +256,7 @@ def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     )
 
 
-def _members(run: Running) -> Members:
+def _members(run: Run) -> Members:
     return Members(run.communicators, _world_sizes(run.processes))
 
 
@@ -291,7 +270,7 @@ def _world_sizes(processes: Iterable[Process]) -> dict[int, int]:
 class _Completed:
     """Counts of completed calls, of each function when it is first asked for."""
 
-    def __init__(self, run: Running) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._known = {_rank(process) for process in run.processes}
         self._by_function: dict[str, dict[tuple[Rank, int], int]] = {}
@@ -322,7 +301,7 @@ class _Completed:
 class _Description:
     """Rows of JSON: what the numbers mean."""
 
-    def __init__(self, run: Running, is_over: bool) -> None:
+    def __init__(self, run: Run, is_over: bool) -> None:
         self._sites = run.sites
         self._communicators = run.communicators
         self._names = communicator_names(run.communicators)

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tare.analysis import profile
 from tare.analysis.profile import communicator_names
 from tare.errors import NOTHING_MEASURED, CommandError
 
 if TYPE_CHECKING:
-    from tare._native import Communicator
+    from tare.runs.run import Run
 
 LISTED = 8
 # Events that tare adds itself, and what has no name of its own.
 OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
 
 
-class Recorded(profile.Recorded, Protocol):
-    """What a run holds, as far as options name it (runs.run.Run)."""
-
-    @property
-    def functions(self) -> list[str]: ...
-    @property
-    def event_names(self) -> list[str]: ...
-    @property
-    def communicators(self) -> list[Communicator]: ...
-    @property
-    def warnings(self) -> list[str]: ...
-
-
-def check_functions(recorded: Recorded, names: Iterable[str] | None, *, events: bool = False) -> None:
+def check_functions(recorded: Run, names: Iterable[str] | None, *, events: bool = False) -> None:
     """CommandError if the run has no call of one of them; with `events`, no event of its name either."""
     if not names:
         return
@@ -49,18 +36,18 @@ def check_functions(recorded: Recorded, names: Iterable[str] | None, *, events: 
             raise CommandError(f"--function {shown(name)}: {_meant(name, known, recorded.functions)}")
 
 
-def check_ranks(recorded: Recorded, ranks: Iterable[int] | None, option: str = "--rank") -> None:
+def check_ranks(recorded: Run, ranks: Iterable[int] | None, option: str = "--rank") -> None:
     """CommandError if the run has no such rank."""
     there = {process["rank"] for process in recorded.processes if process["rank"] >= 0}
     _check_numbers(option, "rank", ranks or (), there)
 
 
-def check_worlds(recorded: Recorded, worlds: Iterable[int] | None) -> None:
+def check_worlds(recorded: Run, worlds: Iterable[int] | None) -> None:
     """CommandError if the run has no such world."""
     _check_numbers("--world", "world", worlds or (), {process["world"] for process in recorded.processes})
 
 
-def check_communicators(recorded: Recorded, names: Iterable[str] | None) -> None:
+def check_communicators(recorded: Run, names: Iterable[str] | None) -> None:
     """CommandError if the run has no communicator of one of these names."""
     there = list(dict.fromkeys(communicator_names(recorded.communicators)))
     for name in names or ():

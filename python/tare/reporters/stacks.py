@@ -21,7 +21,8 @@ from tare.streams import visible
 
 if TYPE_CHECKING:
     from tare._native import Frame
-    from tare.analysis.profile import Chosen, Recorded
+    from tare.analysis.profile import Chosen
+    from tare.runs.run import Run
 
 UNKNOWN = "(unknown)"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
@@ -39,7 +40,7 @@ class Stacks:
     paths: list[tuple[list[Place], int]] = field(default_factory=list)
 
 
-def of_run(recorded: Recorded, chosen: Chosen) -> list[Stacks]:
+def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
     """One for each rank that made timed calls, in their order."""
     found: dict[tuple[int, int], Stacks] = {}
     several = len({process["world"] for process in recorded.processes}) > 1

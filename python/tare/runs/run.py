@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from tare import progress_line, units
 from tare._tables import Tables
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row")
 
-PROFILE_KEYS = ("site", "line", "function", "size", "communicator", "rank")
+ProfileKey = Literal["site", "line", "function", "size", "communicator", "rank"]
+PROFILE_KEYS: tuple[ProfileKey, ...] = get_args(ProfileKey)
 WEIGHED = (
     "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
     "messages may lack an end"

@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tare.analysis import profile
 from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
-from tare.analysis.peers import CountsMessages
 from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import (
-        EventRow,
         Exchange,
         Process,
-        Structure,
-        TotalCost,
-        Trace,
-        WaitReport,
     )
     from tare._tables import ProfileRow
-    from tare.runs.retiming import Retimed
+    from tare.runs.run import Run
 
 # An MPI function, and the line of the program that calls it.
 Line = tuple[str, Placed]
 
 _Key = TypeVar("_Key")
-
-
-class Recorded(profile.Recorded, CountsMessages, Protocol):
-    """The data of a run that findings need (runs.run.Run)."""
-
-    @property
-    def retimed(self) -> Retimed | None: ...
-    @property
-    def wait_report(self) -> WaitReport: ...
-    @property
-    def structure(self) -> Structure: ...
-    def expect_profile(self, *several: Sequence[str]) -> None: ...
-    def expect_exchanges(self, max_groups: int) -> None: ...
-    def exchanges(self, max_groups: int) -> list[Exchange]: ...
-    def total_cost(self, world: int | None = None) -> TotalCost: ...
-    def total_trace(self, world: int | None = None) -> Trace: ...
-    def events(
-        self,
-        ranks: list[int] | None,
-        functions: list[str] | None,
-        start_ns: int | None,
-        end_ns: int | None,
-        limit: int,
-    ) -> Iterator[EventRow]: ...
 
 
 @dataclass
@@ -84,7 +54,7 @@ class Told:
 class Basis:
     """Read as it is needed: the profile is read once, and the trace where there is one."""
 
-    def __init__(self, run: Recorded, *, max_events: int | None = None) -> None:
+    def __init__(self, run: Run, *, max_events: int | None = None) -> None:
         """A trace of more events than `max_events` is not looked at."""
         self.run = run
         run.expect_profile(["line"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tare.analysis import endings, ranks, where
 from tare.analysis.explain.finding import Finding
@@ -12,16 +12,10 @@ from tare.analysis.rows import UNKNOWN, place_of
 if TYPE_CHECKING:
     from tare._native import Process
     from tare.analysis.deadlock import Deadlock
+    from tare.runs.run import Run
 
 
-class Ended(where.Running, Protocol):
-    """The data of a run that this module needs (runs.run.Run)."""
-
-    @property
-    def is_going_on(self) -> bool: ...
-
-
-def findings(run: Ended) -> list[Finding]:
+def findings(run: Run) -> list[Finding]:
     """How the run ended, if not well: not measured, still running, deadlock, processes that ended early."""
     if not run.processes:
         return [Finding(kind="nothing measured")]
@@ -38,7 +32,7 @@ def findings(run: Ended) -> list[Finding]:
     return [_early(early.processes if early else unwell, len(unwell), run)]
 
 
-def _deadlock(found: Deadlock, run: Ended) -> Finding:
+def _deadlock(found: Deadlock, run: Run) -> Finding:
     """The deadlock, at the place of its first rank."""
     first = min(found.blocked, key=lambda each: (each.call["world"], each.call["rank"]))
     return Finding(
@@ -52,7 +46,7 @@ def _deadlock(found: Deadlock, run: Ended) -> Finding:
     )
 
 
-def _early(processes: Sequence[Process], count: int, run: Ended) -> Finding:
+def _early(processes: Sequence[Process], count: int, run: Run) -> Finding:
     """How the first of them ended, and in or behind which call."""
     first = min(processes, key=lambda process: process["rank"])
     calls = [call for call in run.current_calls if run.processes[call["process"]]["pid"] == first["pid"]]

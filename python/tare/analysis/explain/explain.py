@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
 from collections.abc import Sequence
-from typing import Protocol
 
 from tare import registry, units
 from tare.analysis import retimed
 from tare.analysis.explain import calls, ended
-from tare.analysis.explain.basis import Basis, Recorded, Told
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
     MIN_MPI_SHARE,
@@ -19,16 +23,12 @@ from tare.analysis.explain.finding import (
 from tare.errors import CommandError
 
 
-class Explained(Recorded, ended.Ended, Protocol):
-    """The data of a run that its explanation needs (runs.run.Run)."""
-
-
-def explain(run: Explained) -> Explanation:
+def explain(run: Run) -> Explanation:
     """Reads the trace five times, if there is one."""
     return explain_basis(run, Basis(run))
 
 
-def explain_basis(run: Explained, basis: Basis) -> Explanation:
+def explain_basis(run: Run, basis: Basis) -> Explanation:
     """The same of what has been read."""
     first = ended.findings(run)
     is_too_short = basis.net_ns < SHORTEST_NS
