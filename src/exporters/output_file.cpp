@@ -13,22 +13,20 @@ namespace tare::exporters {
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
   // Removes what a killed export has left; does not follow a link.
   ::unlink(part_.c_str());
-  file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (file_ < 0) fail(errno);
+  file_ = format::Descriptor(::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file_) fail(errno);
   buffer_.reserve(flush_at + flush_at / 4);
 }
 
 OutputFile::~OutputFile() {
-  if (file_ < 0) return;
-  ::close(file_);
-  ::unlink(part_.c_str());
+  if (file_) ::unlink(part_.c_str());
 }
 
 void OutputFile::flush() {
   const char* at = buffer_.data();
   std::size_t left = has_failed() ? 0 : buffer_.size();
   while (left != 0) {
-    const ssize_t written = ::write(file_, at, left);
+    const ssize_t written = ::write(file_.fd(), at, left);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       fail(errno);
@@ -46,10 +44,8 @@ void OutputFile::fail(int error) {
 
 std::string OutputFile::finish() {
   flush();
-  if (file_ >= 0) {
-    // Some file systems report only now that there is no room.
-    if (::close(file_) != 0) fail(errno);
-    file_ = -1;
+  if (file_) {
+    if (!file_.close()) fail(errno);
     if (!has_failed() && std::rename(part_.c_str(), path_.c_str()) != 0) fail(errno);
     if (has_failed()) ::unlink(part_.c_str());
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "format/descriptor.h"
+
 namespace tare::exporters {
 
 // Bytes go to PATH.part, which is renamed when all are on disk. After a failure nothing more is written, and finish()
@@ -36,7 +38,7 @@ class OutputFile {
   void fail(int error);
 
   std::string path_, part_, failure_, buffer_;
-  int file_ = -1;
+  format::Descriptor file_;
 };
 
 }  // namespace tare::exporters

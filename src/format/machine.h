@@ -7,14 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/mix.h"
+
 namespace tare::format {
 
-// A step of the hash that makes them: the finaliser of splitmix64.
+// A step of the hash that makes them.
 constexpr std::uint64_t hashed_with(std::uint64_t name, std::uint64_t word) noexcept {
-  std::uint64_t x = name + 0x9e3779b97f4a7c15U + word;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
+  return mix(name + golden_gamma + word);
 }
 std::uint64_t hashed_with(std::uint64_t name, const char* bytes, std::size_t count) noexcept;
 

@@ -30,17 +30,13 @@ std::string_view bytes_of(const Record& record) {
 }  // namespace
 
 RunFile::RunFile(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file_ < 0) fail(errno);
-}
-
-RunFile::~RunFile() {
-  if (file_ >= 0) ::close(file_);
+  file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file_) fail(errno);
 }
 
 void RunFile::write(std::string_view bytes) {
   while (!bytes.empty() && !has_failed()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    const ssize_t written = ::write(file_.fd(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return fail(errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -60,7 +56,7 @@ void RunFile::fail(int error) {
 }
 
 std::string RunFile::finish() {
-  if (file_ >= 0 && ::close(std::exchange(file_, -1)) != 0) fail(errno);
+  if (!file_.close()) fail(errno);
   return failure_;
 }
 

@@ -13,6 +13,7 @@
 
 #include "format/chunk.h"
 #include "format/definition.h"
+#include "format/descriptor.h"
 #include "format/process_record.h"
 #include "format/profile_row.h"
 #include "format/record.h"
@@ -29,7 +30,6 @@ class RunFile {
   explicit RunFile(std::string path);
   RunFile(const RunFile&) = delete;
   RunFile& operator=(const RunFile&) = delete;
-  ~RunFile();
 
   void write(std::string_view bytes);
   void write_chunk(const format::ChunkHeader& identity, std::string_view payload);
@@ -41,7 +41,7 @@ class RunFile {
   void fail(int error);
 
   std::string path_, failure_;
-  int file_ = -1;
+  format::Descriptor file_;
 };
 
 // A place in the program, in a call path.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/definition.h"
+#include "format/mix.h"
 #include "format/number.h"
 #include "format/process_record.h"
 #include "recorder/definition_log.h"
@@ -22,13 +23,8 @@ constinit Spells spells;
 
 namespace {
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-std::uint64_t mixed(std::uint64_t value) noexcept {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebU;
-  return value ^ value >> 31;
-}
+// The number after `value` in the sequence of SplitMix64.
+std::uint64_t mixed(std::uint64_t value) noexcept { return format::mix(value + format::golden_gamma); }
 
 // A number above 0 and below 1.
 bool parse_share(std::string_view text, double& share) noexcept {

@@ -25,15 +25,11 @@ namespace {
 constexpr std::uint32_t max_locations = 1U << 20U;
 }  // namespace
 
-Watched::Watched(pid_t pid) : pid_(pid), fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
-
-Watched::~Watched() {
-  if (fd_ >= 0) close(fd_);
-}
+Watched::Watched(pid_t pid) : pid_(pid), process_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
 
 bool Watched::is_there() const {
-  if (fd_ < 0) return kill(pid_, 0) == 0 || errno == EPERM;
-  pollfd ended{fd_, POLLIN, 0};
+  if (!process_) return kill(pid_, 0) == 0 || errno == EPERM;
+  pollfd ended{process_.fd(), POLLIN, 0};
   return poll(&ended, 1, 0) == 0;
 }
 
@@ -53,19 +49,15 @@ Mapping::~Mapping() {
 OpenSegment::OpenSegment(const std::string& path, pid_t pid)
     : name_(path.substr(path.rfind('/') + 1)),
       pid_(pid),
-      fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
-      shared_header_(std::make_unique<Mapping>(fd_, 0, segment_header_bytes)),
+      file_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
+      shared_header_(std::make_unique<Mapping>(fd(), 0, segment_header_bytes)),
       header_(std::make_unique<SegmentHeader>()) {
   ready_ = *shared_header_ && take_header();
 }
 
-OpenSegment::~OpenSegment() {
-  if (fd_ >= 0) close(fd_);
-}
-
 bool OpenSegment::take_header() {
   struct stat status {};
-  if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
+  if (fstat(fd(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
   const auto& now = shared();
   if (std::atomic_ref(const_cast<std::uint64_t&>(now.magic)).load(std::memory_order_acquire) != segment_magic)
     return false;
@@ -76,7 +68,7 @@ bool OpenSegment::take_header() {
          fault_of(layout_of(*header_), static_cast<std::uint64_t>(status.st_size)) == nullptr;
 }
 
-Life OpenSegment::life() const { return life_of(fd_, name_, static_cast<unsigned>(pid_), header_->maker); }
+Life OpenSegment::life() const { return life_of(fd(), name_, static_cast<unsigned>(pid_), header_->maker); }
 
 std::uint32_t OpenSegment::locations() const {
   return std::min(shared().locations.load(std::memory_order_acquire), max_locations);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "format/descriptor.h"
 #include "format/liveness.h"
 #include "format/segment_layout.h"
 
@@ -17,14 +18,11 @@ namespace tare::tared {
 class Watched {
  public:
   explicit Watched(pid_t pid);
-  ~Watched();
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
   bool is_there() const;
 
  private:
   pid_t pid_;
-  int fd_;
+  format::Descriptor process_;
 };
 
 // A part of a file, mapped shared; nothing if the file is shorter.
@@ -48,9 +46,6 @@ class Mapping {
 class OpenSegment {
  public:
   OpenSegment(const std::string& path, pid_t pid);
-  ~OpenSegment();
-  OpenSegment(const OpenSegment&) = delete;
-  OpenSegment& operator=(const OpenSegment&) = delete;
 
   // False if it is from another build or user, or its process has not filled in its head yet.
   bool is_ready() const { return ready_; }
@@ -61,7 +56,7 @@ class OpenSegment {
   const format::SegmentHeader& header() const { return *header_; }
   // The live head.
   format::SegmentHeader& shared() const { return *shared_header_->as<format::SegmentHeader>(); }
-  int fd() const { return fd_; }
+  int fd() const { return file_.fd(); }
 
   // The number of location blocks now; at most as many as a process can have.
   std::uint32_t locations() const;
@@ -75,7 +70,7 @@ class OpenSegment {
 
   std::string name_;
   pid_t pid_;  // in its own PID namespace
-  int fd_;
+  format::Descriptor file_;
   std::unique_ptr<Mapping> shared_header_;
   std::unique_ptr<format::SegmentHeader> header_;
   bool ready_ = false;

@@ -4,14 +4,11 @@
 
 #include <cstdint>
 
+#include "format/mix.h"
+
 namespace tare::mpi::sampling {
 
-// A good mix of 64 bits (the finaliser of splitmix64).
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
+using format::mix;
 
 // The channel (communicator, source, destination, tag), named alike on both sides: ranks are those in MPI_COMM_WORLD,
 // because those of an intercommunicator mean another group on each side.

@@ -139,8 +139,8 @@ class IndexBuilder {
 };
 
 // A file that the user names.
-Descriptor open_named(const std::string& path, int flags) {
-  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600));
+format::Descriptor open_named(const std::string& path, int flags) {
+  return format::Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600));
 }
 
 Failure cannot(const char* what, const std::string& path) {
@@ -172,7 +172,7 @@ Result<Descriptor> open_source(const Source& source) {
     const auto directory = RunDirectory::open(*source.run_dir);
     return directory ? directory->open_file(source.path) : Result<Descriptor>(directory.failure());
   }
-  Descriptor file = open_named(source.path, O_RDONLY);
+  format::Descriptor file = open_named(source.path, O_RDONLY);
   struct stat status {};
   if (!file || ::fstat(file.fd(), &status) != 0) return cannot("read", source.path);
   if (!S_ISREG(status.st_mode)) return Failure{source.path + " is not a regular file"};
@@ -236,13 +236,13 @@ bool is_archive(std::string_view bytes) {
 }
 
 bool is_archive_file(const std::string& path) {
-  const Descriptor file = open_named(path, O_RDONLY);
+  const format::Descriptor file = open_named(path, O_RDONLY);
   char begin[sizeof(ChunkHeader)];
   return file && ::pread(file.fd(), begin, sizeof begin, 0) == sizeof begin && is_archive({begin, sizeof begin});
 }
 
 std::optional<Failure> extract(const Source& source, const std::string& to, const Progress& progress) {
-  const Descriptor file = open_named(to, O_WRONLY | O_CREAT | O_EXCL);
+  const format::Descriptor file = open_named(to, O_WRONLY | O_CREAT | O_EXCL);
   if (!file) return cannot("write", to);
   const auto copied = copy(source, file.fd(), to, progress);
   if (!copied) return copied.failure();
@@ -250,7 +250,7 @@ std::optional<Failure> extract(const Source& source, const std::string& to, cons
 }
 
 Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
-  Descriptor file = open_named(path, O_WRONLY | O_CREAT | O_EXCL);
+  format::Descriptor file = open_named(path, O_WRONLY | O_CREAT | O_EXCL);
   if (!file) return cannot("write", path);
   return ArchiveWriter(std::move(file), path);
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "format/archive.h"
+#include "format/descriptor.h"
 #include "reader/result.h"
-#include "reader/store/descriptor.h"
 
 namespace tare::reader {
 
@@ -67,9 +67,9 @@ class ArchiveWriter {
   std::optional<Failure> finish();
 
  private:
-  ArchiveWriter(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  ArchiveWriter(format::Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
-  Descriptor file_;
+  format::Descriptor file_;
   std::string path_;
   std::uint64_t bytes_ = 0;
   std::uint64_t files_ = 0;

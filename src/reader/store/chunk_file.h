@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/chunk.h"
-#include "reader/store/descriptor.h"
+#include "format/descriptor.h"
 
 namespace tare::reader {
 
@@ -30,7 +30,7 @@ class ChunkFile {
   int error() const { return error_; }
 
  private:
-  Descriptor file_;
+  format::Descriptor file_;
   int error_ = 0;
   std::vector<char> context_;
   std::vector<char> chunk_;

@@ -24,7 +24,7 @@ bool is_link(int directory, const std::string& name) {
 }  // namespace
 
 Result<RunDirectory> RunDirectory::open(const std::string& path) {
-  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  format::Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   if (!directory || ::fstat(directory.fd(), &status) != 0)
     return Failure{"cannot read the run directory " + path + ": " + std::strerror(errno)};
@@ -50,14 +50,14 @@ Failure RunDirectory::refused(const std::string& name, const std::string& why) c
 }
 
 Result<Descriptor> RunDirectory::open_file(const std::string& name, int flags) const {
-  Descriptor folder;  // the last of those on the way
+  format::Descriptor folder;  // the last of those on the way
   for (std::size_t at = 0;;) {
     const std::size_t end = name.find('/', at);
     const std::string part = name.substr(at, end == std::string::npos ? end : end - at);
     if (part.empty() || part == "." || part == "..") return refused(name, "does not lie below the run directory");
     const bool is_last = end == std::string::npos;
     const int from = folder ? folder.fd() : directory_.fd();
-    Descriptor next(
+    format::Descriptor next(
         ::openat(from, part.c_str(), carefully | (is_last ? flags : O_RDONLY | O_DIRECTORY), for_its_owner));
     if (!next) {
       const int reason = errno;
@@ -88,13 +88,10 @@ Result<Descriptor> RunDirectory::open_file(const std::string& name, int flags) c
 
 Result<std::vector<std::string>> RunDirectory::names(const std::string& suffix) const {
   // A descriptor of its own: reading moves on in the directory.
-  const int fd = ::openat(directory_.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* entries = fd < 0 ? nullptr : ::fdopendir(fd);
-  if (entries == nullptr) {
-    const int reason = errno;
-    if (fd >= 0) ::close(fd);
-    return Failure{"cannot read the run directory " + path_ + ": " + std::strerror(reason)};
-  }
+  format::Descriptor own(::openat(directory_.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* entries = own ? ::fdopendir(own.fd()) : nullptr;
+  if (entries == nullptr) return Failure{"cannot read the run directory " + path_ + ": " + std::strerror(errno)};
+  own.release();  // closedir() closes it
   std::vector<std::string> found;
   while (const dirent* entry = ::readdir(entries))
     if (const std::string_view name = entry->d_name; name.ends_with(suffix) && name != suffix)

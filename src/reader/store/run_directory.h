@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "format/descriptor.h"
 #include "reader/result.h"
-#include "reader/store/descriptor.h"
 
 namespace tare::reader {
 
@@ -33,13 +33,13 @@ class RunDirectory {
   const std::string& path() const { return path_; }
 
  private:
-  RunDirectory(Descriptor directory, std::string path, uid_t owner)
+  RunDirectory(format::Descriptor directory, std::string path, uid_t owner)
       : directory_(std::move(directory)), path_(std::move(path)), owner_(owner) {}
 
   bool trusts(uid_t owner) const;
   Failure refused(const std::string& name, const std::string& why) const;
 
-  Descriptor directory_;
+  format::Descriptor directory_;
   std::string path_;
   uid_t owner_;
 };

@@ -68,11 +68,11 @@ void remove_older(BufferCopy& buffer, std::uint64_t ticks) {
 
 Result<SegmentFile> SegmentFile::open(const std::string& directory, const SegmentName& name, const Owners& owners) {
   const std::string path = directory + "/" + name.file;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return Failure{path + ": " + std::strerror(errno)};
-  SegmentFile segment(fd, name);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) return Failure{path + ": " + std::strerror(errno)};
+  SegmentFile segment(std::move(file), name);
   struct stat status {};
-  if (::fstat(fd, &status) != 0 || !owners.trust(status))
+  if (::fstat(segment.fd(), &status) != 0 || !owners.trust(status))
     return Failure{path + " is not a file of this run's owner, and was left alone"};
   Bytes<SegmentHeader> copy;
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -91,27 +91,10 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
   return segment;
 }
 
-SegmentFile::SegmentFile(SegmentFile&& other) noexcept : fd_(-1) { *this = std::move(other); }
-
-SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(name_, other.name_);
-  initialised_ = other.initialised_;
-  maker_ = other.maker_;
-  std::swap(run_key_, other.run_key_);
-  layout_ = other.layout_;
-  max_locations_ = other.max_locations_;
-  return *this;
-}
-
-SegmentFile::~SegmentFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
   auto* at = static_cast<char*>(to);
   while (bytes > 0) {
-    const ssize_t got = ::pread(fd_, at, bytes, static_cast<off_t>(offset));
+    const ssize_t got = ::pread(fd(), at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;
@@ -124,7 +107,7 @@ bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) cons
 Failure SegmentFile::cut_off() const { return Failure{name_.file + " is damaged: it ends before its contents"}; }
 
 Life SegmentFile::life() const {
-  return initialised_ ? life_of(fd_, name_.file, name_.pid, maker_) : life_of_beginner(fd_, name_.file, name_.pid);
+  return initialised_ ? life_of(fd(), name_.file, name_.pid, maker_) : life_of_beginner(fd(), name_.file, name_.pid);
 }
 
 Result<ProcessRecord> SegmentFile::process() const {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "format/descriptor.h"
 #include "format/liveness.h"
 #include "format/segment_layout.h"
 #include "format/weighed.h"
@@ -65,12 +67,8 @@ class SegmentFile {
   // `owners` does not trust the owner of the file.
   static Result<SegmentFile> open(const std::string& directory, const SegmentName& name, const Owners& owners);
 
-  SegmentFile(SegmentFile&& other) noexcept;
-  SegmentFile& operator=(SegmentFile&& other) noexcept;
-  ~SegmentFile();
-
   const SegmentName& name() const { return name_; }
-  int fd() const { return fd_; }
+  int fd() const { return file_.fd(); }
   // False if the process has not completed the header yet, or died before that. The segment is then empty.
   bool is_initialised() const { return initialised_; }
   // Whether it was made for the run directory with this key (format/run_key.h).
@@ -105,7 +103,7 @@ class SegmentFile {
   Result<BufferCopy> buffer(std::uint32_t block) const;
 
  private:
-  SegmentFile(int fd, SegmentName name) : fd_(fd), name_(std::move(name)) {}
+  SegmentFile(format::Descriptor file, SegmentName name) : file_(std::move(file)), name_(std::move(name)) {}
 
   bool read(void* to, std::uint64_t bytes, std::uint64_t offset) const;
   bool read_call(std::uint64_t location_at, format::ThreadCall& call) const;
@@ -113,7 +111,7 @@ class SegmentFile {
                        std::uint64_t head) const;
   Failure cut_off() const;
 
-  int fd_;
+  format::Descriptor file_;
   SegmentName name_;
   bool initialised_ = false;
   format::Maker maker_{};

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "reader/store/descriptor.h"
+#include "format/descriptor.h"
 
 namespace tare::reader {
 namespace {
@@ -38,7 +38,7 @@ const Dwfl_Callbacks callbacks = {
 
 // A run names its executables, and may be somebody else's: what is no regular file, as a pipe, is not waited for.
 Dwfl_Module* report(Dwfl* session, const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  format::Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
   Dwfl_Module* module = dwfl_report_offline(session, path.c_str(), path.c_str(), file.fd());

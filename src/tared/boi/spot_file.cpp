@@ -1,13 +1,12 @@
 #include "tared/boi/spot_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+
+#include "tared/own_file.h"
 
 namespace tare::tared {
 
@@ -38,12 +37,8 @@ void keep_found_spot(const std::string& directory, TreeSize tree, const format::
   const int length = std::snprintf(line.data(), line.size(), "%u %u %u %u %.0f %.0f %.0f %.0f %.0f\n", tree.ranks,
                                    tree.nodes, spot.events, spot.is_bound, spot.boi_ns, spot.boi_spread_ns,
                                    spot.rest_ns, spot.rest_deviation_ns, spot.direct_ns);
-  const int fd =
-      open((directory + found_name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0) return;
-  // An incomplete line is ignored.
-  [[maybe_unused]] const ssize_t written = write(fd, line.data(), static_cast<std::size_t>(length));
-  close(fd);
+  append_to_file(directory + found_name,
+                 std::string_view(line.data(), static_cast<std::size_t>(length)));  // an incomplete line is ignored
 }
 
 }  // namespace tare::tared

@@ -1,9 +1,5 @@
 #include "tared/monitor/control_desk.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,6 +10,7 @@
 
 #include "monitor/cadence.h"
 #include "tared/filters/filter.h"
+#include "tared/own_file.h"
 
 namespace tare::tared {
 
@@ -137,19 +134,10 @@ std::optional<ControlRequest> parse_control(const std::string& line, std::string
 
 // False if there is no whole line more. A line that is too long becomes empty.
 bool ControlDesk::read_line(std::string& line) {
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
-  struct stat status {};
-  std::array<char, max_line_bytes + 1> text{};
-  const bool is_ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
-  const ssize_t got = is_ours && static_cast<std::uint64_t>(status.st_size) > read_
-                          ? pread(fd, text.data(), text.size(), static_cast<off_t>(read_))
-                          : 0;
-  close(fd);
-  const std::string_view bytes(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::string bytes = read_own_file(path_, max_line_bytes + 1, read_);
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) {
-    if (bytes.size() < text.size()) return false;  // it is being written
+    if (bytes.size() <= max_line_bytes) return false;  // it is being written
     read_ += bytes.size();
     line.clear();
     return true;
@@ -177,13 +165,9 @@ void ControlDesk::accept(const ControlRequest& request, std::uint64_t from_round
 void ControlDesk::refuse(const std::string& token, const std::string& why) { answer(token + " error " + why); }
 
 void ControlDesk::answer(const std::string& line) const {
-  const int fd = open(answers_path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0) return;
   std::string text = line;
   std::ranges::replace(text, '\n', ' ');
-  text += '\n';
-  [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
-  close(fd);
+  append_to_file(answers_path_, text + '\n');
 }
 
 }  // namespace tare::tared

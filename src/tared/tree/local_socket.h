@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "format/descriptor.h"
+
 namespace tare::tared {
 
 // Finds sockets in a directory, however long its path is: an address has room for 107 bytes. Connections may be made
@@ -13,15 +15,12 @@ namespace tare::tared {
 class SocketDirectory {
  public:
   explicit SocketDirectory(const std::string& directory);
-  ~SocketDirectory();
-  SocketDirectory(const SocketDirectory&) = delete;
-  SocketDirectory& operator=(const SocketDirectory&) = delete;
 
   // For libzmq.
   std::string endpoint(std::uint32_t node) const;
 
  private:
-  int fd_;
+  format::Descriptor directory_;
 };
 
 }  // namespace tare::tared

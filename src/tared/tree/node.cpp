@@ -34,7 +34,7 @@ Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, Snap
   filters_[0] = {options_.filter, std::move(filter)};
 }
 
-Node::~Node() { close(wakeup_); }
+Node::~Node() = default;
 
 std::unique_ptr<Node> Node::open(NodeOptions options, SnapshotSource& source, RoundSink* sink, std::string& error) {
   auto filter = make_filter(options.filter, error);
@@ -56,7 +56,7 @@ std::unique_ptr<Node> Node::open(NodeOptions options, SnapshotSource& source, Ro
 void Node::end() {
   end_asked_.store(true, std::memory_order_release);
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
 }
 
 void Node::set_pace(const Pace& pace) {
@@ -65,7 +65,7 @@ void Node::set_pace(const Pace& pace) {
   const std::lock_guard lock(posted_mutex_);
   posted_.push_back(std::move(bytes));
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
 }
 
 void Node::command(std::span<const std::byte> command) {
@@ -74,7 +74,7 @@ void Node::command(std::span<const std::byte> command) {
   const std::lock_guard lock(posted_mutex_);
   posted_.push_back(std::move(bytes));
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
 }
 
 NodeCounts Node::counts() const {
@@ -424,11 +424,11 @@ void Node::wait(std::int64_t max_ns) {
   poll.add(gate_.socket());
   poll.add(downlink_.socket());
   if (zmq::socket_t* up = uplink_.socket()) poll.add(*up);
-  poll.add(wakeup_);
+  poll.add(wakeup_.fd());
   if (is_formed() && source_.wakeup_fd() >= 0) poll.add(source_.wakeup_fd());
   if (!poll.wait(std::min(max_ns, longest_wait_ns()))) send_taken(true);
   std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t bytes = read(wakeup_, &count, sizeof count);
+  [[maybe_unused]] const ssize_t bytes = read(wakeup_.fd(), &count, sizeof count);
 }
 
 }  // namespace tare::tared

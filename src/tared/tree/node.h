@@ -20,6 +20,7 @@
 
 #include <zmq.hpp>
 
+#include "format/descriptor.h"
 #include "tared/filters/filter.h"
 #include "tared/tree/downlink.h"
 #include "tared/tree/node_options.h"
@@ -119,7 +120,7 @@ class Node : private SnapshotTaker {
   Downlink downlink_;
   Uplink uplink_;
   RoundTable table_;
-  int wakeup_ = -1;  // an eventfd
+  format::Descriptor wakeup_;  // an eventfd
 
   std::atomic<bool> formed_{false};
   std::atomic<bool> end_asked_{false};

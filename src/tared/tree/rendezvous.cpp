@@ -1,7 +1,6 @@
 #include "tared/tree/rendezvous.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "tared/own_file.h"
 #include "tared/tree/packet.h"
 
 namespace tare::tared {
@@ -58,11 +58,7 @@ std::optional<std::uint32_t> take_number(const std::string& directory) {
   std::uint32_t number = taken_numbers(directory) + 1;
   for (number = std::max(number / 2, 1U); number < max_nodes; ++number) {
     const std::string path = directory + "/" + taken_prefix + std::to_string(number);
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0) {
-      close(fd);
-      return number;
-    }
+    if (write_new_file(path, "")) return number;
     if (errno != EEXIST) break;
   }
   return {};
@@ -73,22 +69,11 @@ bool publish(const std::string& directory, std::uint32_t node, const NodeAddress
   const std::string part = path + ".part";
   const std::string text = address.machine + "\n" + address.name_space + "\n" + address.network + "\n";
   unlink(part.c_str());
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  const bool is_written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  return (close(fd) == 0) && is_written && rename(part.c_str(), path.c_str()) == 0;
+  return write_new_file(part, text) && rename(part.c_str(), path.c_str()) == 0;
 }
 
 std::optional<NodeAddress> find_node(const std::string& directory, std::uint32_t node) {
-  const int fd = open(path_of(directory, node).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return {};
-  struct stat status {};
-  std::array<char, 1024> text{};
-  const bool is_ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
-  const ssize_t bytes = is_ours ? read(fd, text.data(), text.size()) : -1;
-  close(fd);
-  if (bytes <= 0) return {};
-  std::istringstream lines(std::string(text.data(), static_cast<std::size_t>(bytes)));
+  std::istringstream lines(read_own_file(path_of(directory, node), 1024));
   NodeAddress address;
   if (!std::getline(lines, address.machine) || !std::getline(lines, address.name_space) ||
       !std::getline(lines, address.network))

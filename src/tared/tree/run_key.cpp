@@ -1,6 +1,5 @@
 #include "tared/tree/run_key.h"
 
-#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "tared/own_file.h"
 
 namespace tare::tared {
 
@@ -28,18 +29,13 @@ std::optional<RunKey> make_run_key(const std::string& directory, std::string& er
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(getpid());
   const std::string part = path + "." + std::to_string(number);
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) {
-    error = "cannot write " + path + ": " + std::strerror(errno);
-    return {};
-  }
   std::array<char, z85_bytes + 1> public_key{};
   std::array<char, z85_bytes + 1> secret_key{};
   zmq_curve_keypair(public_key.data(), secret_key.data());
   RunKey key{public_key.data(), secret_key.data()};
   const std::string text = key.public_key + "\n" + key.secret_key + "\n";
-  const bool is_written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool is_first = close(fd) == 0 && is_written && link(part.c_str(), path.c_str()) == 0;
+  const bool is_written = write_new_file(part, text);
+  const bool is_first = is_written && link(part.c_str(), path.c_str()) == 0;
   const int fault = errno;
   unlink(part.c_str());
   if (is_first) return key;
@@ -50,14 +46,8 @@ std::optional<RunKey> make_run_key(const std::string& directory, std::string& er
 
 std::optional<RunKey> read_run_key(const std::string& directory, std::string& error) {
   const std::string path = path_in(directory);
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  struct stat status {};
-  std::array<char, 2 * (z85_bytes + 1)> text{};
-  const bool is_ours = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-                       (status.st_mode & 077) == 0;
-  const bool is_read = is_ours && read(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) close(fd);
-  if (!is_read) {
+  const std::string text = read_own_file(path, 2 * (z85_bytes + 1), 0, /*is_private=*/true);
+  if (text.size() != 2 * (z85_bytes + 1)) {
     error = path + " is not the key of a run of this user";
     return {};
   }

@@ -1,11 +1,12 @@
-// A file descriptor that is closed when its owner ends.
+// A file descriptor that is closed when its owner ends. Not for code in the measured program, which keeps its own
+// descriptors apart from the program's (recorder/system.h).
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace tare::reader {
+namespace tare::format {
 
 class Descriptor {
  public:
@@ -21,10 +22,12 @@ class Descriptor {
 
   explicit operator bool() const { return fd_ >= 0; }
   int fd() const { return fd_; }
+  // Closes it now. False with errno set if the file system reports only now that a write has failed.
+  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
   int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
 };
 
-}  // namespace tare::reader
+}  // namespace tare::format
