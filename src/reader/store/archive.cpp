@@ -167,10 +167,10 @@ struct Copied {
   std::uint32_t crc = 0;
 };
 
-Result<Descriptor> open_source(const Source& source) {
+Result<format::Descriptor> open_source(const Source& source) {
   if (source.run_dir) {
     const auto directory = RunDirectory::open(*source.run_dir);
-    return directory ? directory->open_file(source.path) : Result<Descriptor>(directory.failure());
+    return directory ? directory->open_file(source.path) : Result<format::Descriptor>(directory.failure());
   }
   format::Descriptor file = open_named(source.path, O_RDONLY);
   struct stat status {};

@@ -11,7 +11,7 @@
 namespace tare::reader {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  return map(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path);
+  return map(format::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path);
 }
 
 Result<MappedFile> MappedFile::open(const RunDirectory& directory, const std::string& name) {
@@ -20,7 +20,7 @@ Result<MappedFile> MappedFile::open(const RunDirectory& directory, const std::st
   return map(*file, directory.path() + "/" + name);
 }
 
-Result<MappedFile> MappedFile::map(const Descriptor& file, const std::string& path) {
+Result<MappedFile> MappedFile::map(const format::Descriptor& file, const std::string& path) {
   struct stat status {};
   if (!file || ::fstat(file.fd(), &status) != 0) return Failure{path + ": " + std::strerror(errno)};
   if (!S_ISREG(status.st_mode)) return Failure{path + " is not a regular file; remove it"};

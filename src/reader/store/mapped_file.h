@@ -29,7 +29,7 @@ class MappedFile {
 
  private:
   MappedFile(const char* data, std::size_t size) : data_(data), size_(size) {}
-  static Result<MappedFile> map(const Descriptor& file, const std::string& path);
+  static Result<MappedFile> map(const format::Descriptor& file, const std::string& path);
 
   const char* data_;
   std::size_t size_;

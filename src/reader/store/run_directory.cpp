@@ -49,7 +49,7 @@ Failure RunDirectory::refused(const std::string& name, const std::string& why) c
   return Failure{path_ + "/" + name + " " + why};
 }
 
-Result<Descriptor> RunDirectory::open_file(const std::string& name, int flags) const {
+Result<format::Descriptor> RunDirectory::open_file(const std::string& name, int flags) const {
   format::Descriptor folder;  // the last of those on the way
   for (std::size_t at = 0;;) {
     const std::size_t end = name.find('/', at);

@@ -25,7 +25,7 @@ class RunDirectory {
   // Opens a file by a relative name. Waits for no pipe. A file to be written must have no second name, and one that
   // O_CREAT makes is for its owner alone, who is that of the directory. On failure errno has the reason, which is EPERM
   // if the file is there and is refused.
-  Result<Descriptor> open_file(const std::string& name, int flags = O_RDONLY) const;
+  Result<format::Descriptor> open_file(const std::string& name, int flags = O_RDONLY) const;
 
   // The names in the directory that end with `suffix` and are more than that, sorted.
   Result<std::vector<std::string>> names(const std::string& suffix) const;
