@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace tare::tared {
 
@@ -36,10 +37,9 @@ bool write_new_file(const std::string& path, std::string_view text) {
 }
 
 void append_to_file(const std::string& path, std::string_view line) {
-  const Descriptor file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (file) [[maybe_unused]]
-    const ssize_t written = write(file.fd(), line.data(), line.size());
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!file) return;
+  [[maybe_unused]] const ssize_t written = write(file.fd(), line.data(), line.size());
 }
 
 }  // namespace tare::tared

@@ -22,8 +22,8 @@ std::string chunk_file_name(const std::string& host) {
 
 ChunkFile::ChunkFile(const std::string& run_dir, const std::string& name) {
   const auto directory = RunDirectory::open(run_dir);
-  Result<format::Descriptor> file =
-      directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_APPEND) : Result<format::Descriptor>(directory.failure());
+  Result<format::Descriptor> file = directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_APPEND)
+                                              : Result<format::Descriptor>(directory.failure());
   struct stat status {};
   if (!file || ::fstat(file->fd(), &status) != 0) {
     error_ = errno;
