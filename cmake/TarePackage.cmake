@@ -4,6 +4,7 @@
 #   tare/_native.*.so                      src/bindings: install(TARGETS ... DESTINATION tare COMPONENT python)
 #   tare/_functions.py                     what MPI functions mean, generated (src/format)
 #   tare/_tables.py                        the tables of a run, generated (src/reader)
+#   tare/_version.py                       the version of CMakeLists.txt
 #   tare/lib/libtare.so, libtare-forward.so  src/mpi:    install(TARGETS ... DESTINATION tare/lib COMPONENT python)
 
 if(NOT SKBUILD)
@@ -22,4 +23,6 @@ if(NOT SKBUILD)
   install(DIRECTORY python/tare/ DESTINATION tare COMPONENT python
     PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
-install(FILES ${TARE_GENERATED}/_functions.py ${TARE_GENERATED}/tare/_tables.py DESTINATION tare COMPONENT python)
+file(CONFIGURE OUTPUT ${TARE_GENERATED}/_version.py CONTENT "__version__ = \"@PROJECT_VERSION@\"\n" @ONLY)
+install(FILES ${TARE_GENERATED}/_functions.py ${TARE_GENERATED}/tare/_tables.py ${TARE_GENERATED}/_version.py
+  DESTINATION tare COMPONENT python)

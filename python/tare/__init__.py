@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from os import PathLike
 
+    from tare._version import __version__ as __version__
     from tare.api import (
         control,
         count,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     )
     from tare.runs.run import Run
 
-__version__ = "0.1.0"
 __all__ = [
     "control",
     "count",
@@ -101,7 +101,11 @@ def request_round(run: str | PathLike[str], timeout: float = 5.0) -> int:
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """The API at its first use: the command line does not need it."""
+        """The version, which the build writes, and the API, which verbs do not need, at their first use."""
+        if name == "__version__":
+            from tare._version import __version__
+
+            return __version__
         if name not in __all__:
             raise AttributeError(f"module 'tare' has no attribute '{name}'")
         from tare import api

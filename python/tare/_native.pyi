@@ -34,6 +34,9 @@ class LineCode(TypedDict):
     before: int | None  # the nearest lines of the file with code
     after: int | None
 
+def student_95(freedom: float) -> float:
+    """The two-sided 95 % quantile of Student's t distribution."""
+
 def short_name(name: str) -> str:
     """A function's name as people say it: of C++ without arguments and template arguments."""
 

@@ -24,6 +24,7 @@
 #include "format/machine.h"
 #include "format/monitor_spec.h"
 #include "format/offload_ring.h"
+#include "reader/model/quantiles.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
 #include "reader/symbols/short_name.h"
@@ -116,6 +117,7 @@ NB_MODULE(_native, module) {
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
   module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");
+  module.def("student_95", &tare::reader::student_95, "freedom"_a, "Student's t: the two-sided 95 % quantile.");
   module.def(
       "short_name", [](const std::string& name) { return text(tare::reader::short_name(name)); }, "name"_a,
       "A function's name as people say it.");

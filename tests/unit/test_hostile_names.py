@@ -209,10 +209,11 @@ def test_all_csv_has_one_writer() -> None:
 def test_labels_of_figures_are_no_formulas() -> None:
     pytest.importorskip("matplotlib")
     from tare.lab.study import figures
+    from tare.reporters import canvas
 
     axes = figures._bars(1)
     figures._label_rows(axes, [f"$\\frac{{ {EVIL}"])
-    svg = figures._svg(axes)
+    svg = canvas.svg(axes)
     assert r"$\frac{ =\x1b]0;x" in svg
     assert svg.replace("\n", "").isprintable()
     assert "<b>" not in svg

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import tare
 from environments import ROOT
 from tare import packages
 from tare.errors import CommandError
@@ -22,6 +23,17 @@ OTHERS = re.compile(r"pip install\W+tare\b(?!-mpi)|tare\[")
 def test_the_distribution_has_a_name_of_its_own_and_the_command_keeps_its() -> None:
     assert PROJECT["name"] == "tare-mpi"
     assert list(PROJECT["scripts"]) == ["tare"]
+
+
+def test_the_version_stands_in_one_file() -> None:
+    """CMakeLists.txt has it. The package and the metadata of a wheel take it from there."""
+    said = re.findall(
+        r"^project\(tare VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE
+    )
+    assert said == [tare.__version__]
+    assert "version" in PROJECT["dynamic"]
+    files = [ROOT / "pyproject.toml", *(ROOT / "python").rglob("*.py"), *(ROOT / "cmake").iterdir()]
+    assert not [file for file in files if f'"{said[0]}"' in file.read_text()]
 
 
 def test_what_a_study_needs_is_said_once() -> None:

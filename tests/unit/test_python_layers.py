@@ -30,7 +30,7 @@ FOLDERS = [
 # What starts the others.
 ABOVE_ALL = {"__init__", "__main__", "cli"}
 # Native modules, and what is generated.
-NATIVE = {"_native", "_record", "_functions", "__version__"}
+NATIVE = {"_native", "_record", "_functions", "_version", "__version__"}
 
 
 def place(module: str) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
+NORMAL_QUANTILE = 1.959964  # two-sided, of 95 %
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tare import units
+from tare.analysis.intervals import NORMAL_QUANTILE
 from tare.analysis.rows import UNKNOWN, Placed, fields
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ NO_PROBABILITY = (
     "the messages were chosen by a counter or a timer, which gives no message a known probability "
     "(--sample random:P does)"
 )
-NORMAL_QUANTILE = 1.959964
 CountName = Literal[
     "sent", "received", "chosen", "paired", "ambiguous", "ambiguous_received", "unnumbered", "unpaired",
     "recordless", "contradictory", "lost", "unreachable",
@@ -376,7 +376,9 @@ def _margin(count: int, estimate: float, deviation: float | None) -> float | Non
         return 0.0  # all messages were sampled
     if deviation is None:
         return None
-    return _quantile(count) * deviation / math.sqrt(count) * math.sqrt(1 - count / estimate)
+    from tare import _native
+
+    return _native.student_95(count - 1) * deviation / math.sqrt(count) * math.sqrt(1 - count / estimate)
 
 
 def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | None:
@@ -384,21 +386,6 @@ def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | N
         return None
     squared = sum(sample["squared_ns2"] for sample in group)
     return math.sqrt(max(squared - count * mean * mean, 0) / (count - 1))
-
-
-def _quantile(count: int) -> float:
-    """The two-sided 95 % quantile of Student's t, by the expansion of Cornish and Fisher."""
-    z, freedom = NORMAL_QUANTILE, count - 1
-    if freedom == 1:
-        return 12.706
-    if freedom == 2:
-        return 4.303
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
 
 
 def _histogram(group: Sequence[SampleRow]) -> list[Bin] | None:

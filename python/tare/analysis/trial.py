@@ -26,6 +26,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tare.analysis.intervals import NORMAL_QUANTILE
+
 if TYPE_CHECKING:
     from tare._native import Spell
     from tare.runs.run import Run
@@ -36,8 +38,6 @@ RESAMPLES = 1000
 MAX_BLOCKS = 500  # that are resampled; of more, neighbours are joined
 SITES_MATTER = 8  # synchronisation points; in longer spells it does not matter where they begin
 LEAK_ALLOWED = 0.1  # of the calls of an unmeasured spell
-# Of Student's distribution at 97.5 %, over 1.96, for BLOCKS_NEEDED blocks: more need less.
-STUDENT = 2.09 / 1.96
 
 
 @dataclass(frozen=True)
@@ -239,11 +239,16 @@ def _interval(blocks: Sequence[_Block]) -> tuple[float, float, float]:
     """The trimmed mean, and the interval that holds it with 95 %."""
     import random  # takes longer to load than the rest of `tare info`
 
+    from tare import _native
+
+    # For as few blocks as there may be: more need less.
+    wider = _native.student_95(BLOCKS_NEEDED - 1) / NORMAL_QUANTILE
+
     chance = random.Random(len(blocks))  # the same run gives the same interval
     means = sorted(_trimmed(chance.choices(blocks, k=len(blocks))) for _ in range(RESAMPLES))
     mean = _trimmed(blocks)
-    low = mean + STUDENT * (means[round(0.025 * RESAMPLES)] - mean)
-    high = mean + STUDENT * (means[round(0.975 * RESAMPLES) - 1] - mean)
+    low = mean + wider * (means[round(0.025 * RESAMPLES)] - mean)
+    high = mean + wider * (means[round(0.975 * RESAMPLES) - 1] - mean)
     return mean, low, high
 
 

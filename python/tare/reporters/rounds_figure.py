@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tare.monitor.history import Bin, History
+from tare.reporters import canvas
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def draw_statistics(path: Path, event: str, rounds: Sequence[tuple[int, Statisti
     axes.plot(numbers, of([one.mean for one in each]), color="tab:blue", label="mean over ranks")
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, loc="upper left")
-    _save(path)
+    canvas.save(axes, path)
 
 
 def draw_histograms(path: Path, event: str, rounds: Sequence[tuple[int, Sequence[Bin]]]) -> None:
@@ -59,7 +60,6 @@ def draw_histograms(path: Path, event: str, rounds: Sequence[tuple[int, Sequence
     Bins differ from round to round. Ranks are spread evenly over the width of theirs.
     """
     import numpy
-    from matplotlib import pyplot
 
     axes = _axes(event)
     chosen = _thinned(rounds)
@@ -81,8 +81,8 @@ def draw_histograms(path: Path, event: str, rounds: Sequence[tuple[int, Sequence
         vmax=1,
         extent=(chosen[0][0] - 0.5, chosen[-1][0] + 0.5, 0, highest_ns / NS_PER_S),
     )
-    pyplot.colorbar(shown, ax=axes, label="share of the ranks in a bin", format="{x:.0%}")
-    _save(path)
+    axes.figure.colorbar(shown, ax=axes, label="share of the ranks in a bin", format="{x:.0%}")
+    canvas.save(axes, path)
 
 
 def _thinned(rounds: Sequence[T]) -> Sequence[T]:
@@ -90,29 +90,8 @@ def _thinned(rounds: Sequence[T]) -> Sequence[T]:
 
 
 def _axes(event: str) -> Axes:
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    axes: Axes = pyplot.subplots(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")[1]
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    # Names come from programs: no mathematics in them.
-    axes.set_title(event, parse_math=False)
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
+    axes.set_title(event)
     axes.set_xlabel("round")
     axes.set_ylabel("time since the start, s")
     return axes
-
-
-def _save(path: Path) -> None:
-    from matplotlib import pyplot
-
-    # The file has its name when it is whole.
-    part = path.with_name(f".{path.name}.part")
-    try:
-        pyplot.savefig(part, format="svg")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-        pyplot.close()

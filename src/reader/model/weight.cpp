@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "reader/model/quantiles.h"
+
 namespace tare::reader {
 namespace {
 
 using namespace tare::format;
-
-constexpr double z_95 = 1.959964;
 
 struct Sample {
   double mean = 0;
@@ -86,7 +86,7 @@ Weight weight_of(const WeighedTotals& totals) noexcept {
     timed += totals.calls[kind];
     timed_ticks += of_kind;
   }
-  weight.half_width = z_95 * std::sqrt(variance);
+  weight.half_width = normal_95 * std::sqrt(variance);
   if (all_calls > 0) weight.call = weight.ticks / static_cast<double>(all_calls);
   if (timed > 0) weight.timed_call = timed_ticks / static_cast<double>(timed);
   return weight;

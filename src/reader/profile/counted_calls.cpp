@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+
+#include "reader/model/quantiles.h"
 
 namespace tare::reader {
 namespace {
@@ -11,18 +12,6 @@ using format::SpellSums;
 
 constexpr std::uint32_t min_spells = 3;
 constexpr double max_unrepresented = 0.1;  // of the counted calls
-
-// The two-sided 95 % quantile of Student's t distribution, for 2 degrees of freedom or more: the Cornish-Fisher
-// expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), accurate to 1 %.
-double student_95(double freedom) noexcept {
-  constexpr double z = 1.959964, z2 = z * z;
-  constexpr double terms[] = {z, (z2 + 1) * z / 4, ((5 * z2 + 16) * z2 + 3) * z / 96,
-                              (((3 * z2 + 19) * z2 + 17) * z2 - 15) * z / 384,
-                              ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) * z / 92160};
-  double sum = 0;
-  for (std::size_t i = std::size(terms); i-- > 0;) sum = sum / freedom + terms[i];
-  return sum;
-}
 
 // The effective sample size: how many spells of equal weight would give an estimate of the same accuracy (Kish, Survey
 // Sampling, Wiley 1965). It is low if a few spells with many calls or large weights dominate. It is multiplied by the

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/function_meaning.h"
+#include "reader/model/quantiles.h"
 #include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
 
@@ -128,7 +129,6 @@ std::map<SumKey, std::int64_t> imbalances(const std::vector<ProfileSum>& finest,
 // The error of a total that was estimated by simple random sampling (Cochran, Sampling Techniques, 3rd ed., section
 // 2.6). Nothing for polls, because those that were timed are no random sample.
 std::optional<std::int64_t> time_error_ns(const ProfileSum& of) {
-  constexpr double normal_95 = 1.96;
   const auto calls = static_cast<double>(of.timed_calls);
   const auto estimated = static_cast<double>(of.estimated);
   const double sampled = calls - estimated;

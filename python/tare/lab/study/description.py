@@ -410,18 +410,8 @@ def narrowed(description: Description, selections: Sequence[str]) -> Description
 
 # What every run gives a value, beside factors and parameters.
 RUN_VALUES = {
-    "ranks",
-    "mpi",
-    "family",
-    "workload",
-    "tool",
-    "study",
-    "output",
-    "tare",
-    "libraries",
-    "cc",
-    "here",
-}
+    "ranks", "mpi", "family", "workload", "tool", "study", "output", "tare", "libraries", "cc", "here",
+}  # fmt: skip
 
 
 def summary(description: Description) -> dict[str, Any]:

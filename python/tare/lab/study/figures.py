@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from tare.lab.study import strategies
 from tare.lab.study.analysis import WRITE, Analysis, Split
 from tare.lab.study.plan import Cell
 from tare.lab.study.sections import Figure
+from tare.reporters import canvas
 from tare.streams import visible
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def composition(analysis: Analysis) -> list[Figure]:
         _label_rows(axes, [analysis.short_label(cell) for cell in cells])
         axes.set_xlabel("seconds (medians)")
         _legend_above(axes, len(PARTS))
-        figures.append(Figure(f"Composition of the time, {workload}", _svg(axes)))
+        figures.append(Figure(f"Composition of the time, {workload}", canvas.svg(axes)))
     return figures
 
 
@@ -61,7 +61,7 @@ def net_overhead(analysis: Analysis) -> list[Figure]:
         figures.append(
             Figure(
                 f"Net overhead, {workload}",
-                _svg(axes),
+                canvas.svg(axes),
                 f"Median of the blocks. {analysis.interval_note()} Dashed: {100 * analysis.bound:g} %.",
             )
         )
@@ -85,7 +85,7 @@ def parts_of_overhead(analysis: Analysis) -> list[Figure]:
         _label_rows(axes, [row[0] for row in rows])
         axes.set_xlabel("seconds (means; bars: one standard deviation)")
         _legend_above(axes, 3)
-        figures.append(Figure(f"Program, instrumentation and writing: {response}", _svg(axes)))
+        figures.append(Figure(f"Program, instrumentation and writing: {response}", canvas.svg(axes)))
     return figures
 
 
@@ -138,7 +138,7 @@ def _ranks_figure(title: str, series: Mapping[str, list[RanksPoint]]) -> list[Fi
     every = sorted({point[0] for points in series.values() for point in points})
     if len(every) < 2:
         return []
-    axes = _axes(WIDTH_IN, 3.6)
+    axes = canvas.axes(WIDTH_IN, 3.6)
     for number, (label, points) in enumerate(series.items()):
         ranks, means, spreads = zip(*sorted(points), strict=True)
         axes.errorbar(
@@ -156,7 +156,7 @@ def _ranks_figure(title: str, series: Mapping[str, list[RanksPoint]]) -> list[Fi
     axes.set_ylim(bottom=0)
     axes.set_xticks(every)
     _legend_beside(axes)
-    return [Figure(title, _svg(axes), "Mean, one standard deviation.")]
+    return [Figure(title, canvas.svg(axes), "Mean, one standard deviation.")]
 
 
 def over_events(analysis: Analysis) -> list[Figure]:
@@ -196,7 +196,7 @@ def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoin
     }
     if len({events for found in known.values() for events, _ in found}) < 2:
         return []
-    axes = _axes(WIDTH_IN, 3.6)
+    axes = canvas.axes(WIDTH_IN, 3.6)
     for number, (label, found) in enumerate((label, found) for label, found in known.items() if found):
         across, heights = zip(*sorted(found), strict=True)
         axes.plot(across, heights, marker="o", label=visible(label), color=f"C{number}", linewidth=1)
@@ -204,7 +204,7 @@ def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoin
     axes.set_xlabel("most events of a rank")
     axes.set_ylabel(up)
     _legend_beside(axes)
-    return [Figure(title, _svg(axes))]
+    return [Figure(title, canvas.svg(axes))]
 
 
 def messages_sampled(analysis: Analysis) -> list[Figure]:
@@ -217,7 +217,7 @@ def messages_sampled(analysis: Analysis) -> list[Figure]:
     known = {workload: sorted(points.items()) for workload, points in found.items() if len(points) > 2}
     if not known:
         return []
-    axes = _axes(WIDTH_IN, 3.6)
+    axes = canvas.axes(WIDTH_IN, 3.6)
     for number, (workload, series) in enumerate(known.items()):
         thresholds = [threshold for threshold, _ in series]
         colour = f"C{number}"
@@ -228,7 +228,7 @@ def messages_sampled(analysis: Analysis) -> list[Figure]:
     axes.set_yscale("log")
     _legend_beside(axes)
     note = "Of all ranks, medians of the runs. Dashed: expected. At 1: all messages that were sent."
-    return [Figure("Messages sampled over the threshold", _svg(axes), note)]
+    return [Figure("Messages sampled over the threshold", canvas.svg(axes), note)]
 
 
 def flushes(analysis: Analysis) -> list[Figure]:
@@ -241,31 +241,20 @@ def flushes(analysis: Analysis) -> list[Figure]:
     )
     if len(found) < 10:
         return []
-    axes = _axes(WIDTH_IN, 3.2)
+    axes = canvas.axes(WIDTH_IN, 3.2)
     axes.scatter(
         [size / 1024 for size, _ in found], [1e3 * time for _, time in found], s=6, color=BLUE, alpha=0.4
     )
     axes.set_xlabel("KiB written")
     axes.set_ylabel("ms")
     axes.set_ylim(bottom=0)
-    return [Figure("Single flushes", _svg(axes), "Each flush as the tool recorded it, encoding included.")]
-
-
-def _axes(width: float, height: float) -> Axes:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as Canvas
-
-    # The same data give the same file.
-    mpl.rcParams.update(
-        {"svg.hashsalt": "tare", "svg.fonttype": "none", "font.size": 9, "text.parse_math": False}
-    )
-    axes: Axes = Canvas(figsize=(width, height), layout="constrained").subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return axes
+    return [
+        Figure("Single flushes", canvas.svg(axes), "Each flush as the tool recorded it, encoding included.")
+    ]
 
 
 def _bars(rows: int) -> Axes:
-    axes = _axes(WIDTH_IN, 1.1 + ROW_IN * rows)
+    axes = canvas.axes(WIDTH_IN, 1.1 + ROW_IN * rows)
     axes.set_ylim(rows - 0.4, -0.6)
     return axes
 
@@ -280,10 +269,3 @@ def _legend_above(axes: Any, count: int) -> None:
 
 def _legend_beside(axes: Any) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8)
-
-
-def _svg(axes: Any) -> str:
-    out = io.StringIO()
-    axes.figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    return text[text.index("<svg") :]

@@ -115,19 +115,21 @@ class Store:
         with databases.errors("the results cannot be read"):
             return self._connection.execute(query, list(parameters)).fetchall()
 
+    def _rows_if_any(self, table: str, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """The same of a table that older results lack."""
+        return self.rows(query, *parameters) if table in self._tables() else []
+
     def weights(self) -> list[tuple[Any, ...]]:
         """Run, account_s, account_error_s, trial, trial_low, trial_high of each run of tare."""
-        if "weights" not in self._tables():
-            return []
-        return self.rows(
-            "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights ORDER BY run"
+        return self._rows_if_any(
+            "weights",
+            "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights ORDER BY run",
         )
 
     def sampled(self, set_name: str) -> list[tuple[Any, ...]]:
         """Cell, run, spec, sent, chosen, net_s of each rank of the runs of a set that sampled messages."""
-        if "sampled" not in self._tables():
-            return []
-        return self.rows(
+        return self._rows_if_any(
+            "sampled",
             "SELECT r.cell, r.run, s.spec, s.sent, s.chosen, k.net_s FROM sampled s JOIN runs r USING (run) "
             "LEFT JOIN ranks k USING (run, rank) WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' "
             "ORDER BY r.run, s.rank",
@@ -136,9 +138,8 @@ class Store:
 
     def latencies(self, set_name: str) -> list[tuple[Any, ...]]:
         """Cell, run, bytes, messages, mean_ns of each length of message that runs of a set have sampled."""
-        if "latencies" not in self._tables():
-            return []
-        return self.rows(
+        return self._rows_if_any(
+            "latencies",
             "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l JOIN runs r USING (run) "
             "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' ORDER BY r.run, l.bytes",
             set_name,
@@ -149,9 +150,8 @@ class Store:
 
         A rank that was not in a phase has 0 there. Phases are in the order of the program.
         """
-        if "phases" not in self._tables():
-            return []
-        return self.rows(
+        return self._rows_if_any(
+            "phases",
             "WITH known AS (SELECT r.cell, p.*, p.rowid AS place FROM phases p JOIN runs r USING (run) "
             "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok'), "
             "present AS (SELECT DISTINCT cell, run, rank FROM known), "

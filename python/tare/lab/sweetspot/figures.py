@@ -11,6 +11,7 @@ from tare import units
 from tare.lab.sweetspot.characterise import ACCEPTANCES, BELOW, Naive, Probe, Stability, accepted, parse_ranks
 from tare.lab.sweetspot.live_tree import Topology
 from tare.lab.sweetspot.survey import Survey
+from tare.reporters import canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,7 @@ def draw(folder: Path, found: Survey) -> None:
         _draw_thresholds(folder, found.detail.naive, found.detail.topology.fan_out)
 
 
-def _draw_trees(folder: Path, probes: Probes) -> list[Path]:
+def _draw_trees(folder: Path, probes: Probes) -> None:
     """Figures 9, 10 and 11: over profile sizes, a curve for each tree."""
     curves: dict[str, tuple[str, Callable[[Probe], float]]] = {
         "boi": ("bottleneck offload interval, ms", lambda probe: probe.boi_ns / NS_PER_MS),
@@ -43,11 +44,12 @@ def _draw_trees(folder: Path, probes: Probes) -> list[Path]:
         "offload-overall": ("overall offload cost, ms", lambda probe: max(probe.overall_ns, 0) / NS_PER_MS),
         "limiting-overhead": ("limiting overhead, %", lambda probe: probe.limiting_overhead),
     }
-    return [_over_sizes(folder, name, label, probes, of) for name, (label, of) in curves.items()]
+    for name, (label, of) in curves.items():
+        _over_sizes(folder, name, label, probes, of)
 
 
-def _over_sizes(folder: Path, name: str, label: str, probes: Probes, of: Callable[[Probe], float]) -> Path:
-    axes = _axes()
+def _over_sizes(folder: Path, name: str, label: str, probes: Probes, of: Callable[[Probe], float]) -> None:
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     for topology, probes_of_tree in probes.items():
         sizes = [probe.events for probe in probes_of_tree]
         axes.plot(sizes, [of(probe) for probe in probes_of_tree], marker="o", label=topology.name)
@@ -56,12 +58,12 @@ def _over_sizes(folder: Path, name: str, label: str, probes: Probes, of: Callabl
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, fontsize="small")
-    return _save(folder / f"{name}.svg")
+    canvas.save(axes, folder / f"{name}.svg")
 
 
-def _draw_search(folder: Path, probe: Probe) -> Path:
+def _draw_search(folder: Path, probe: Probe) -> None:
     """Figure 6: interval and delay over the steps of a search."""
-    axes = _axes()
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     told = [*probe.steps, *({"delay": math.nan} | step for step in probe.confirmations)]
     steps = range(len(told))
     for key, label in (
@@ -77,23 +79,21 @@ def _draw_search(folder: Path, probe: Probe) -> Path:
     axes.set_xlabel("step of the search")
     axes.set_ylabel("ms")
     axes.legend(frameon=False)
-    return _save(folder / "search.svg")
+    canvas.save(axes, folder / "search.svg")
 
 
-def _draw_naive(folder: Path, naive: Sequence[Naive]) -> list[Path]:
+def _draw_naive(folder: Path, naive: Sequence[Naive]) -> None:
     """Figures 3 and 5: delay and cost over rounds; loss maps, and what thresholds would save."""
-    made = []
     for policy in dict.fromkeys(each.policy for each in naive):
         of = [each for each in naive if each.policy == policy]
-        made.append(_over_rounds(folder / f"delay-{policy}.svg", of, "delays_ns", "one-way delay, ms"))
-        made.append(_over_rounds(folder / f"cost-{policy}.svg", of, "worst_costs_ns", "offload cost, ms"))
+        _over_rounds(folder / f"delay-{policy}.svg", of, "delays_ns", "one-way delay, ms")
+        _over_rounds(folder / f"cost-{policy}.svg", of, "worst_costs_ns", "offload cost, ms")
     for number, each in enumerate(each for each in naive if any(each.dropped)):
-        made.append(_losses(folder / f"losses-{number}.svg", each))
-    return made
+        _losses(folder / f"losses-{number}.svg", each)
 
 
-def _over_rounds(path: Path, naive: Sequence[Naive], key: str, label: str) -> Path:
-    axes = _axes()
+def _over_rounds(path: Path, naive: Sequence[Naive], key: str, label: str) -> None:
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     for each in naive:
         values = [value / NS_PER_MS for value in getattr(each, key)]
         axes.plot(values, linewidth=0.9, label=f"{each.interval_ns / NS_PER_MS:.3g} ms")
@@ -101,11 +101,11 @@ def _over_rounds(path: Path, naive: Sequence[Naive], key: str, label: str) -> Pa
     axes.set_xlabel("round")
     axes.set_ylabel(label)
     axes.legend(frameon=False, title="offload interval")
-    return _save(path)
+    canvas.save(axes, path)
 
 
-def _losses(path: Path, naive: Naive) -> Path:
-    axes = _axes()
+def _losses(path: Path, naive: Naive) -> None:
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     points = [(number, rank) for number, text in enumerate(naive.dropped) for rank in parse_ranks(text)]
     axes.scatter([x for x, _ in points], [y for _, y in points], s=2, color="black")
     axes.set_xlim(0, len(naive.dropped))
@@ -114,13 +114,13 @@ def _losses(path: Path, naive: Naive) -> Path:
     axes.set_title(
         f"{naive.interval_ns / NS_PER_MS:.3g} ms, {naive.complete:.0f} % of the rounds are complete"
     )
-    return _save(path)
+    canvas.save(axes, path)
 
 
-def _draw_overheads(folder: Path, naive: Sequence[Naive]) -> Path:
+def _draw_overheads(folder: Path, naive: Sequence[Naive]) -> None:
     """Figure 4: what ranks pay over the interval under the policies that lose nothing, and how long rounds
     still arrive after the program's end."""
-    axes = _axes()
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     axes.spines["right"].set_visible(True)
     excess = axes.twinx()
     excess.spines["top"].set_visible(False)
@@ -147,12 +147,12 @@ def _draw_overheads(folder: Path, naive: Sequence[Naive]) -> Path:
     excess.set_ylim(bottom=0)
     lines = [*axes.get_lines(), *excess.get_lines()]
     axes.legend(lines, [str(line.get_label()) for line in lines], frameon=False, fontsize="small")
-    return _save(folder / "overheads.svg")
+    canvas.save(axes, folder / "overheads.svg")
 
 
-def _draw_below(folder: Path, probes: Probes) -> Path:
+def _draw_below(folder: Path, probes: Probes) -> None:
     """Figure 7: arrivals where offloads are more often than the BOI; of each tree the middle profile size."""
-    axes = _axes()
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     shares = [100 * below for below in BELOW]
     for topology, of in probes.items():
         probe = of[len(of) // 2]
@@ -163,17 +163,12 @@ def _draw_below(folder: Path, probes: Probes) -> Path:
     axes.set_xlabel("offload interval below the BOI, %")
     axes.set_ylabel("arrival interval, % above the BOI")
     axes.legend(frameon=False, fontsize="small")
-    return _save(folder / "arrivals-below.svg")
+    canvas.save(axes, folder / "arrivals-below.svg")
 
 
-def _draw_stability(folder: Path, stability: Mapping[Topology, Sequence[Stability]]) -> Path:
+def _draw_stability(folder: Path, stability: Mapping[Topology, Sequence[Stability]]) -> None:
     """Figure 8: how much repeated probes differ, over profile sizes."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    _, both = pyplot.subplots(2, 1, figsize=(WIDTH_IN, 1.5 * HEIGHT_IN), sharex=True, layout="constrained")
+    both = canvas.stacked(2, WIDTH_IN, 1.5 * HEIGHT_IN)
     parts: tuple[tuple[str, Callable[[Stability], float]], ...] = (
         ("resting delay", lambda each: each.rest_percent),
         ("BOI", lambda each: each.boi_percent),
@@ -185,16 +180,14 @@ def _draw_stability(folder: Path, stability: Mapping[Topology, Sequence[Stabilit
         _mark_sizes(axes, sizes)
         axes.set_ylim(bottom=0)
         axes.set_ylabel(f"{name}: deviation, % of mean")
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
     both[0].legend(frameon=False, fontsize="small")
     both[1].set_xlabel("events in a profile")
-    return _save(folder / "stability.svg")
+    canvas.save(axes, folder / "stability.svg")
 
 
-def _draw_thresholds(folder: Path, naive: Sequence[Naive], fan_out: int) -> Path:
+def _draw_thresholds(folder: Path, naive: Sequence[Naive], fan_out: int) -> None:
     """Figure 5B: rounds with a result over the acceptance threshold."""
-    axes = _axes()
+    axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     for each in naive:
         if any(each.dropped):
             shares = [accepted(each.dropped, fan_out, at) for at in ACCEPTANCES]
@@ -202,29 +195,9 @@ def _draw_thresholds(folder: Path, naive: Sequence[Naive], fan_out: int) -> Path
     axes.set_xlabel("acceptance threshold")
     axes.set_ylabel("rounds with a result, %")
     axes.set_ylim(0, 105)
-    return _save(folder / "thresholds.svg")
+    canvas.save(axes, folder / "thresholds.svg")
 
 
 def _mark_sizes(axes: Axes, sizes: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-
-
-def _axes() -> Axes:
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    axes: Axes = pyplot.subplots(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")[1]
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    return axes
-
-
-def _save(path: Path) -> Path:
-    from matplotlib import pyplot
-
-    pyplot.savefig(path)  # of the figure that was made last
-    pyplot.close()
-    return path

@@ -54,40 +54,29 @@ def checks(models: Sequence[Model]) -> list[dict[str, Any]]:
 
 def show(out: Console, found: Sequence[dict[str, Any]], models: Sequence[Model]) -> None:
     """Prints simulated trees, and how well each model was borne out."""
-    sheet = Sheet(
-        [Heading(title, key=True) for title in ("Ranks", "Events", "Fan-out", "Nodes", "Delay", "BOI", "+-")]
-    )
-    for row in found:
-        sheet.rows.append(
-            [
-                f"{row['ranks']:,}",
-                f"{row['events']:,}",
-                str(row["fan_out"]),
-                f"{row['nodes']:,}",
-                units.duration(row["resting_delay_ns"]),
-                units.duration(row["boi_ns"]),
-                f"{row['model_error_percent']:.0f} %",
-            ]
-        )
-    terminal.show_whole_sheet(out, sheet)
+    titles = ("Ranks", "Events", "Fan-out", "Nodes", "Delay", "BOI", "+-")
+    rows = [
+        [
+            f"{row['ranks']:,}", f"{row['events']:,}", str(row["fan_out"]), f"{row['nodes']:,}",
+            units.duration(row["resting_delay_ns"]), units.duration(row["boi_ns"]),
+            f"{row['model_error_percent']:.0f} %",
+        ]
+        for row in found
+    ]  # fmt: skip
+    terminal.show_whole_sheet(out, Sheet([Heading(title, key=True) for title in titles], rows))
     out.line()
     out.line("The model on trees of this machine that it was not fitted to", bold=True)
     titles = ("Ranks", "Fan-out", "Events", "measured", "varies", "model", "error")
-    checked = Sheet([Heading(title, key=True) for title in titles])
-    for model in models:
-        for check in model.checks:
-            checked.rows.append(
-                [
-                    str(check.topology.ranks),
-                    str(check.topology.fan_out),
-                    f"{model.events:,}",
-                    units.duration(check.measured_ns),
-                    f"{100 * check.spread:.0f} %",
-                    units.duration(check.model_ns),
-                    f"{100 * check.error:+.0f} %",
-                ]
-            )
-    terminal.show_whole_sheet(out, checked)
+    checked = [
+        [
+            str(check.topology.ranks), str(check.topology.fan_out), f"{model.events:,}",
+            units.duration(check.measured_ns), f"{100 * check.spread:.0f} %", units.duration(check.model_ns),
+            f"{100 * check.error:+.0f} %",
+        ]
+        for model in models
+        for check in model.checks
+    ]  # fmt: skip
+    terminal.show_whole_sheet(out, Sheet([Heading(title, key=True) for title in titles], checked))
     out.line()
     out.paragraph(
         "Simulated with costs measured here, and a processor for each node. +- is the largest error of the "

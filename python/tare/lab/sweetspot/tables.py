@@ -42,44 +42,33 @@ def _show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note
     """Figures 9 to 11: intervals, costs and the limiting overhead over profile sizes."""
     out.line(f"{topology.name}{note}", bold=True)
     titles = ("Rest", "+-", "BOI", "spread", "off", "printed", "direct", "overall", "limit", "T_R", "T_P")
-    sheet = Sheet([Heading("Events", key=True), *(Heading(title) for title in titles)])
-    for probe in probes:
-        sheet.rows.append(
-            [
-                f"{probe.events:,}",
-                units.duration(probe.rest_ns),
-                units.duration(probe.rest_deviation_ns),
-                units.duration(probe.boi_ns),
-                f"{probe.spread:.0f} %",
-                f"{min(probe.arrivals_below, default=0):+.0f} %",
-                units.duration(probe.printed_boi_ns),
-                units.duration(probe.direct_ns),
-                units.duration(max(probe.overall_ns, 0)),
-                f"{probe.limiting_overhead:.1f} %",
-                units.duration(probe.reduction_ns),
-                units.duration(probe.packet_ns),
-            ]
-        )
-    terminal.show_whole_sheet(out, sheet)
+    time_of = units.duration
+    rows = [
+        [
+            f"{probe.events:,}", time_of(probe.rest_ns), time_of(probe.rest_deviation_ns),
+            time_of(probe.boi_ns), f"{probe.spread:.0f} %", f"{min(probe.arrivals_below, default=0):+.0f} %",
+            time_of(probe.printed_boi_ns), time_of(probe.direct_ns), time_of(max(probe.overall_ns, 0)),
+            f"{probe.limiting_overhead:.1f} %", time_of(probe.reduction_ns), time_of(probe.packet_ns),
+        ]
+        for probe in probes
+    ]  # fmt: skip
+    terminal.show_whole_sheet(out, Sheet([Heading("Events", key=True), *map(Heading, titles)], rows))
 
 
 def _show_search(out: Console, probe: Probe) -> None:
     """Figure 6: the search's steps."""
     out.line()
     out.line(f"The search for {units.number_of(probe.events, 'event')}", bold=True)
-    sheet = Sheet([Heading(title) for title in ("Step", "Interval", "Delay", "Growth", "Arrivals", "Queues")])
-    for number, step in enumerate(probe.steps):
-        sheet.rows.append(
-            [
-                str(number),
-                units.duration(step["interval"]),
-                units.duration(step["delay"]),
-                units.duration(max(step["growth"], 0)),
-                units.duration(step["arrival_interval"]),
-                "yes" if step["is_saturated"] else "no",
-            ]
-        )
-    terminal.show_whole_sheet(out, sheet)
+    titles = ("Step", "Interval", "Delay", "Growth", "Arrivals", "Queues")
+    rows = [
+        [
+            str(number), units.duration(step["interval"]), units.duration(step["delay"]),
+            units.duration(max(step["growth"], 0)), units.duration(step["arrival_interval"]),
+            "yes" if step["is_saturated"] else "no",
+        ]
+        for number, step in enumerate(probe.steps)
+    ]  # fmt: skip
+    terminal.show_whole_sheet(out, Sheet([*map(Heading, titles)], rows))
     if probe.confirmations:
         told = ", ".join(
             f"{units.duration(step['interval'])} (arrivals {units.duration(step['arrival_interval'])})"
@@ -103,38 +92,34 @@ def _show_filters(out: Console, probes: Mapping[Topology, Sequence[Probe]]) -> N
     """The BOI of each filter."""
     filters = list(dict.fromkeys(topology.filter for topology in probes))
     out.line("The BOI by filter", bold=True)
-    sheet = Sheet(
-        [Heading("Ranks", key=True), Heading("Fan-out", key=True), Heading("Events", key=True)]
-        + [Heading(name) for name in filters]
-    )
+    keys = [Heading(title, key=True) for title in ("Ranks", "Fan-out", "Events")]
     found: dict[tuple[int, int, int], dict[str, float]] = {}
     for topology, of in probes.items():
         for probe in of:
             place = (topology.ranks, topology.fan_out, probe.events)
             found.setdefault(place, {})[topology.filter] = probe.boi_ns
-    for place, by_filter in found.items():
-        sheet.rows.append(
-            [*(f"{each:,}" for each in place), *(units.duration(by_filter[name]) for name in filters)]
-        )
-    terminal.show_whole_sheet(out, sheet)
+    rows = [
+        [*(f"{each:,}" for each in place), *(units.duration(by_filter[name]) for name in filters)]
+        for place, by_filter in found.items()
+    ]
+    terminal.show_whole_sheet(out, Sheet([*keys, *map(Heading, filters)], rows))
     out.line()
 
 
 def _show_regularity(out: Console, regularity: Sequence[Regularity]) -> None:
     out.line()
     out.line("Offloads at random moments", bold=True)
-    sheet = Sheet(
+    titles = ("Delay, regular", "random", "a tenth above")
+    rows = [
         [
-            Heading("Mean interval", key=True),
-            Heading("Delay, regular"),
-            Heading("random"),
-            Heading("a tenth above"),
+            *map(
+                units.duration,
+                (each.interval_ns, each.regular_ns, each.irregular_ns, each.irregular_tenth_ns),
+            )
         ]
-    )
-    for each in regularity:
-        times = (each.interval_ns, each.regular_ns, each.irregular_ns, each.irregular_tenth_ns)
-        sheet.rows.append([units.duration(time_ns) for time_ns in times])
-    terminal.show_whole_sheet(out, sheet)
+        for each in regularity
+    ]
+    terminal.show_whole_sheet(out, Sheet([Heading("Mean interval", key=True), *map(Heading, titles)], rows))
 
 
 def _show_naive(out: Console, naive: Sequence[Naive], fan_out: int) -> None:
@@ -142,25 +127,24 @@ def _show_naive(out: Console, naive: Sequence[Naive], fan_out: int) -> None:
     out.line()
     out.line("Intervals chosen without asking (bspbench)", bold=True)
     titles = ("Interval", "Offload", "overhead", "Delay, first", "last", "Draining", "complete")
-    sheet = Sheet([Heading("Policy", text=True, key=True), *(Heading(title) for title in titles)])
-    for each in naive:
-        tenth = max(len(each.delays_ns) // 10, 1)
-        sheet.rows.append(
-            [
-                each.policy,
-                units.duration(each.interval_ns),
-                units.duration(each.mean_cost_ns),
-                f"{each.overhead:.1f} %",
-                _mean(each.delays_ns[:tenth]),
-                _mean(each.delays_ns[-tenth:]),
-                f"{each.drained:.0f} %",
-                f"{each.complete:.0f} %",
-            ]
-        )
-    terminal.show_whole_sheet(out, sheet)
+    rows = [
+        [
+            each.policy, units.duration(each.interval_ns), units.duration(each.mean_cost_ns),
+            f"{each.overhead:.1f} %", _mean(each.delays_ns[: _tenth(each)]),
+            _mean(each.delays_ns[-_tenth(each) :]), f"{each.drained:.0f} %", f"{each.complete:.0f} %",
+        ]
+        for each in naive
+    ]  # fmt: skip
+    terminal.show_whole_sheet(
+        out, Sheet([Heading("Policy", text=True, key=True), *map(Heading, titles)], rows)
+    )
     for each in naive:
         if any(each.dropped):
             _show_losses(out, each, fan_out)
+
+
+def _tenth(of: Naive) -> int:
+    return max(len(of.delays_ns) // 10, 1)
 
 
 def _mean(values: Sequence[float]) -> str:
