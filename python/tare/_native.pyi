@@ -24,7 +24,7 @@ class Error(Exception):
     """Every failure of reading; the message is one line that says what to do."""
 
 def sample_method(spec: str) -> Literal["stat", "freq", "write", "off"]:
-    """Of a spec of message sampling; ValueError, with what it ought to be, if it is none."""
+    """The method of a spec of message sampling; ValueError, with what it ought to be, if it is none."""
 
 class LineCode(TypedDict):
     """The code of a line of an object."""
@@ -44,7 +44,7 @@ def short_name_with_inlined(name: str) -> str:
     """The same for "a (inlined in b)"."""
 
 def code_of_line(object: str, file: str, line: int) -> LineCode:
-    """Of all files whose path is `file` or ends in it, folder by folder."""
+    """The code of all files whose path is `file` or ends in it, folder by folder."""
 
 class Collected(TypedDict):
     processes: int
@@ -112,7 +112,7 @@ class TotalCost(TypedDict):
     dropped: int
 
 class Trace(TypedDict):
-    """Of a process, or of several: the policy is that of the first, and all must be `written`."""
+    """The trace of a process, or of several: the policy is the first one's, and all must be `written`."""
 
     events: int
     bytes: int
@@ -598,7 +598,7 @@ def machine_name() -> str:
     """The running kernel, in 16 hexadecimal digits."""
 
 def pid_namespace_name() -> int:
-    """Of this process; 0 if /proc shows another one."""
+    """The name of this process's PID namespace; 0 if /proc shows another one."""
 
 def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""
@@ -655,11 +655,11 @@ class Event:
     def calls(self) -> Statistic: ...
     @property
     def time(self) -> Statistic:
-        """In ns."""
+        """The time in ns."""
 
     @property
     def bytes(self) -> Statistic:
-        """For counters: the value."""
+        """The bytes; of a counter, the value."""
 
 class Bins:
     """A histogram. Bin i has the ranks with values from (first + i) * width to below (first + i + 1) * width.
@@ -675,14 +675,14 @@ class Bins:
     def first(self) -> int: ...
     @property
     def counts(self) -> tuple[int, ...]:
-        """By bin: number of ranks."""
+        """The number of ranks in each bin."""
 
     @property
     def width(self) -> float:
-        """In the unit of the metric."""
+        """The width of a bin, in the unit of the metric."""
 
     def low(self, bin: int) -> float:
-        """Where a bin begins; bin `len(counts)` would begin where the last one ends."""
+        """The beginning of a bin; bin `len(counts)` would begin where the last one ends."""
 
     def widened(self, exponent: int) -> Bins:
         """The same ranks in bins that are as wide or wider."""
@@ -727,7 +727,7 @@ class Round:
 
     @property
     def delay_ns(self) -> int:
-        """From the first offload until all of the round had arrived."""
+        """The time from the first offload until all of the round had arrived."""
 
     @property
     def ranks(self) -> Ranks:
@@ -747,19 +747,19 @@ class Round:
 
     @property
     def events(self) -> list[Event]:
-        """Of the filter `statistics`. Events with impossible numbers are left out."""
+        """The events of the filter `statistics`. Those with impossible numbers are left out."""
 
     @property
     def has_histograms(self) -> bool: ...
     def histograms(self) -> dict[tuple[Kind, str], Bins]:
-        """By kind and name of an event the time over ranks, or the value of a counter. Damaged ones are left
+        """The time over ranks, or the value of a counter, by kind and name of an event. Damaged ones are left
         out."""
 
 class RoundFile:
     """One file of rounds, which may grow."""
 
     def __init__(self, path: FilePath, begin: int = 0, end: int | None = None) -> None:
-        """With `end` the bytes from `begin` to `end` of an archive, else a file of a run."""
+        """Opens the bytes from `begin` to `end` of an archive, or without `end` a file of a run."""
 
     def read(self) -> tuple[list[Round], bool]:
         """The rounds since the last call, or the first of them; whether these were all. Damaged ones are left
@@ -770,7 +770,7 @@ class RoundFile:
 
     @property
     def paces(self) -> list[Pace]:
-        """Up to what was read."""
+        """The paces, up to what was read."""
 
 def total_events(rounds: Sequence[Round]) -> list[Event]:
     """Each event of rounds of different ranks once, by kind and name: what it has had since the start."""
@@ -803,7 +803,7 @@ def import_litl(trace: str, file: str, start_ns: int) -> ImportedEvents:
     """Makes a new file of a run of a trace of LiTL, whose first event was then."""
 
 def event_columns() -> list[str]:
-    """Of the table of events."""
+    """The columns of the table of events."""
 
 def tables() -> list[tuple[str, str]]:
     """The tables of a run: names, and what a row is."""
@@ -868,7 +868,7 @@ class Timeline:
     def messages(
         self, first: int, rows: int, from_ns: int, to_ns: int, most: int
     ) -> tuple[int, bytes] | None:
-        """Of those kept, the longest that touch the window; None before match()."""
+        """The longest of those kept that touch the window; None before match()."""
 
 class Run:
     """A run directory, or a run of an archive, and the segments of it that are not yet collected."""
@@ -885,7 +885,7 @@ class Run:
     def processes(self) -> list[Process]: ...
     def process_count(self) -> int: ...
     def total_cost(self, world: int | None = None) -> TotalCost:
-        """Of all processes, or of the ranks of a world."""
+        """The cost of all processes, or of the ranks of a world."""
 
     def total_trace(self, world: int | None = None) -> Trace: ...
     def exchanges(self, max_groups: int) -> list[Exchange]: ...

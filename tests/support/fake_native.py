@@ -350,7 +350,7 @@ def _summed(
 def sample(
     source: int, sites: tuple[int, int], size: int, count: int, latency_ns: int, bins: dict[int, int] | None
 ) -> dict[str, Any]:
-    """Of rank 1; each latency is `latency_ns` but for the last two, which are a tenth shorter and longer."""
+    """A sample of rank 1; each latency is `latency_ns`, but the last two are a tenth shorter and longer."""
     tenth = latency_ns // 10
     return {
         "world": 0, "source": source, "destination": 1, "send_site": sites[0], "receive_site": sites[1],

@@ -297,7 +297,7 @@ class InParts:
 
 
 def test_a_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Up to where it ended at first, as more comes while it is read."""
+    """It is read up to where it ended at first, as more comes while it is read."""
     monkeypatch.setattr(_native, "RoundFile", lambda *_: InParts())
     found: list[Any] = list(RoundFile(Path("a")).read())
     assert found == [1, 2, 3]

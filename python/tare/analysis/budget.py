@@ -85,7 +85,7 @@ def of_run(recording: Run) -> Kept | None:
 
 
 def _spent(cost: TotalCost, spells: Sequence[Spell]) -> float:
-    """Without the counting of calls in controls."""
+    """The share that was spent, without the counting of calls in controls."""
     counted = sum(spell["counted_calls"] for spell in spells if spell["control"])
     return max(cost.net_share - _share_of(cost, cost.lookup_ns * counted), 0)
 
@@ -101,7 +101,7 @@ def _share_of(cost: TotalCost, ns: float) -> float:
 
 
 def _whole_trace(recording: Run) -> float | None:
-    """With wrappers as they were, which do less in other spells, and one record of each call written out."""
+    """The share if wrappers did in all spells what they did in these, and each call were written."""
     cost = ranks.total_cost(recording)
     events = recording.total_trace()["events"]
     spent_ns = cost.wrapper_ns + cost.flush_ns

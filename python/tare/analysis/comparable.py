@@ -95,7 +95,7 @@ def _mpi(run: Run) -> str:
 
 
 def _version(text: str) -> str:
-    """Without the package, and on one line."""
+    """The version without the package, and on one line."""
     return " ".join(text.split(", package:")[0].split())
 
 

@@ -23,7 +23,7 @@ CLOSE_NS = NS_PER_S // 50
 
 
 def describe(process: Process) -> str:
-    """In full: "exited without MPI_Finalize, exit code 3", "killed by SIGSEGV"."""
+    """The end in full: "exited without MPI_Finalize, exit code 3", "killed by SIGSEGV"."""
     return described(process["state"], process["exit_code"], process["signal"], process["finalized"])
 
 
@@ -43,7 +43,7 @@ def described(state: str, exit_code: int | None, signal: int | None, finalized: 
 
 
 def brief(process: Process) -> str:
-    """For a column: "exited (3)", "killed (SIGSEGV)"."""
+    """The end for a column: "exited (3)", "killed (SIGSEGV)"."""
     detail = units.signal_name(process["signal"]) if process["signal"] else process["exit_code"]
     return f"{process['state']} ({detail})" if detail else process["state"]
 

@@ -30,7 +30,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """In the unit of the samples."""
+        """Half the width, in the unit of the samples."""
         return (self.high - self.low) / 2
 
     def is_confident(self, confidence: float = CONFIDENCE) -> bool:
@@ -44,7 +44,7 @@ class Interval:
 
 
 def exactly(value: float) -> Interval:
-    """Of what was counted rather than measured."""
+    """The interval of what was counted rather than measured."""
     return Interval(value, value, value, 1, 1.0)
 
 

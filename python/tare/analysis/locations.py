@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def bytes_per_event(location: LocationsRow) -> float | None:
-    """On disk; None if it has no events."""
+    """The bytes of an event on disk; None if it has no events."""
     return location.bytes / location.events if location.events else None

@@ -77,7 +77,7 @@ def count_states(processes: Sequence[Process]) -> dict[State, int]:
 
 
 def total_cost(run: Run, world: int | None = None) -> TotalCost:
-    """Of all processes, or of the ranks of a world."""
+    """The cost of all processes, or of the ranks of a world."""
     return TotalCost(**run.total_cost(world))
 
 

@@ -224,7 +224,7 @@ def _relative(spells: Iterable[_Spell]) -> Iterator[_Relative]:
 
 
 def _few(blocks: Sequence[_Block]) -> list[_Block]:
-    """At most MAX_BLOCKS: neighbours are joined."""
+    """The blocks, at most MAX_BLOCKS: neighbours are joined."""
     together = -(-len(blocks) // MAX_BLOCKS)
     return [_join(blocks[at : at + together]) for at in range(0, len(blocks), together)]
 

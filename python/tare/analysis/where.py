@@ -206,7 +206,7 @@ def _polling(call: CurrentCall) -> Identity:
 
 
 def _may_poll(call: CurrentCall) -> bool:
-    """Of polls that ask for requests, only where there are some."""
+    """Whether the call may be a poll; one that asks for requests is only if there are some."""
     return is_poll(call["function"]) and (bool(call["pending"]) or call["peer"] is not None)
 
 

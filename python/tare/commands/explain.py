@@ -43,7 +43,7 @@ def explain(
             "warnings": recording.warnings,
         }
         reporter.write(sys.stdout, SCHEMA, run, content)
-        return conclude(recording, told=True)
+        return conclude(recording, reported=True)
     from tare.reporters.console import console
 
     explanation.show(console(cut=True), found, recording.start_ns)

@@ -31,7 +31,7 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
         from tare.reporters.console import console
 
         summary.info(console(cut=True), recording)
-    conclude(recording, told=True)
+    conclude(recording, reported=True)
 
 
 def _scopes(recording: Run, kind: str) -> list[dict[str, Any]]:

@@ -22,12 +22,12 @@ def open_readable(run: Path, member: str | None = None, times: Times = Times.REC
     return recording
 
 
-def conclude(*recordings: Run, told: bool = False, named: bool = False) -> None:
-    """What of them is damaged, unless it was `told`; CommandError if what a run says it has is not there."""
+def conclude(*recordings: Run, reported: bool = False, named: bool = False) -> None:
+    """Says what of them is damaged, unless it was `reported`; CommandError if something is not there."""
     several = named or len(recordings) > 1
     for recording in recordings:
         lines = [line for line in recording.warnings if line != recording.unread]
-        if not told:
+        if not reported:
             warnings.show(lines, str(recording.run_dir) if several else "")
     for recording in recordings:
         if recording.unread:

@@ -32,7 +32,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
         from tare.reporters import json as reporter
 
         reporter.write(sys.stdout, SCHEMA, run, _content(recording, look))
-        return conclude(recording, told=True)
+        return conclude(recording, reported=True)
     from tare.reporters import where as reporter_where
     from tare.reporters.console import console
 

@@ -1,4 +1,4 @@
-"""Where the tables of a query come from."""
+"""The tables of a query, and their origin."""
 
 from __future__ import annotations
 

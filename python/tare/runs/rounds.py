@@ -73,7 +73,7 @@ def chosen_filter(spec: str | None) -> str:
 
 
 def names_of_filters(used: str) -> list[str]:
-    """Of one or several; without their arguments."""
+    """The names of one filter or several, without their arguments."""
     from tare import _native
 
     return [name.partition(":")[0] for name in _native.split_filters(used)]

@@ -98,7 +98,7 @@ class Run(Tables):
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """For what may take its time."""
+        """Shows progress of what may take its time."""
         with native_errors(), progress_line.reading(self.run_dir.name):
             yield
 
@@ -241,7 +241,7 @@ class Run(Tables):
             return sql.connect(self.tables(), files=files).sql(query)
 
     def _repr_html_(self) -> str:
-        """In notebooks."""
+        """The run in notebooks."""
         from tare.runs import html
 
         return html.run(self)
@@ -363,7 +363,7 @@ class Run(Tables):
             return self._native.sample_summaries()
 
     def round_files(self) -> list[RoundFile]:
-        """Where the rounds of a run with --monitor are stored, on each host that stored some."""
+        """The files with the rounds of a run with --monitor, one for each host that stored some."""
         if self.member:
             return rounds.of_archive(self.run_dir, self.member)
         return rounds.of_directory(self.run_dir)

@@ -75,7 +75,7 @@ class Basis:
         self.is_traced = events > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
-        """Of the net time of all ranks."""
+        """The share of the net time of all ranks."""
         return time_ns / self.total_ns if self.total_ns else 0.0
 
     @property
@@ -128,7 +128,7 @@ class Basis:
         return sorted(groups.all.values(), key=lambda each: -each.wait_ns)
 
     def place(self, site: int) -> Placed:
-        """Of a call site; calls from one line are at one place, whatever their addresses."""
+        """The place of a call site; calls from one line are at one place, whatever their addresses."""
         found = place_of(site, self.run.sites)
         return line_of(found)
 
