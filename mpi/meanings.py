@@ -8,19 +8,40 @@ from table import Meaning
 _HEADER = '''\
 """What MPI functions mean: generated from mpi/functions.toml, which says what the words mean."""
 
-# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends
+# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation
 TABLE = {'''
 
 
 def for_cpp(of: Sequence[Meaning]) -> list[str]:
-    """Lines TARE_MEANING(function, class, form, waits, is_rooted, is_poll, bounds_net_time,
-    calls_others), by number."""
-    return [
-        f"TARE_MEANING({each.function.name}, {each.kind}, {each.form}, {each.waits}, "
-        f"{str(bool(each.root)).lower()}, {str(bool(each.poll)).lower()}, "
-        f"{str('world' in (each.begins, each.ends)).lower()}, {str(bool(each.calls)).lower()})"
-        for each in of
-    ]
+    """Lines TARE_MEANING(function, class, form, waits, operation, completes_accesses, .flag = true...), by
+    number."""
+    lines = []
+    for each in of:
+        words = (
+            each.kind,
+            each.form,
+            each.waits,
+            each.operation or "none",
+            each.completes_accesses or "none",
+        )
+        flags = [f".{name} = true" for name, is_set in _flags(each).items() if is_set]
+        lines.append(f"TARE_MEANING({', '.join((each.function.name, *words, *flags))})")
+    return lines
+
+
+def _flags(of: Meaning) -> dict[str, bool]:
+    """The members of FunctionMeaning that are true or false, in their order."""
+    return {
+        "is_rooted": bool(of.root),
+        "is_poll": bool(of.poll),
+        "is_matched": of.function.parameter("message") is not None,
+        "begins_world": of.begins == "world",
+        "ends_world": of.ends == "world",
+        "makes_communicator": of.makes == "communicator",
+        "frees_communicator": of.frees == "communicator",
+        "cancels": bool(of.cancels),
+        "calls_others": bool(of.calls),
+    }
 
 
 def for_python(of: Sequence[Meaning]) -> list[str]:
@@ -29,7 +50,7 @@ def for_python(of: Sequence[Meaning]) -> list[str]:
     for each in of:
         words = (
             each.kind, each.form, each.waits, each.peer, each.root, each.poll,
-            each.lock, each.begins, each.ends,
+            each.lock, each.begins, each.ends, each.operation,
         )  # fmt: skip
         quoted = ", ".join(f'"{word}"' for word in words)
         rows.append(f'    "{each.function.name}": ({quoted}),')

@@ -16,12 +16,19 @@ WAITS = (
     "contributors", "some", "root", "at_root", "lower", "neighbours", "locks", "storage", "unknown",
 )  # fmt: skip
 FORMS = ("blocking", "nonblocking", "persistent")
+OPERATIONS = (
+    "barrier", "broadcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+    "alltoallv", "alltoallw", "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan",
+    "exscan", "put", "get", "accumulate", "fetch_and_accumulate", "compare_and_swap",
+)  # fmt: skip
 
 # Attributes of a row, and their words.
 WORDS: dict[str, Sequence[str]] = {
     "class": CLASSES,
     "waits": WAITS,
     "direction": ("out", "in"),
+    "operation": OPERATIONS,
+    "completes_accesses": ("target", "all", "target_locally", "all_locally"),
     "completes": ("one", "all", "any", "some"),
     "begins": ("world", "session"),
     "ends": ("world", "session", "program"),
@@ -76,6 +83,8 @@ _WAITS_OF = {
 # Attributes that belong to some classes, which must have them where the second is true.
 _CLASSES_OF = {
     "direction": (("one_sided",), True),
+    "operation": (("collective", "one_sided"), False),
+    "completes_accesses": (("epoch", "collective"), False),
     "completes": (("completion",), True),
     "lock": (("epoch",), False),
     "begins": (("lifecycle",), False),
@@ -105,6 +114,8 @@ class Meaning:
     poll: str = ""
     level: str = ""
     direction: str = ""
+    operation: str = ""
+    completes_accesses: str = ""
     completes: str = ""
     begins: str = ""
     ends: str = ""

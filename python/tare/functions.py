@@ -12,7 +12,7 @@ from tare._functions import TABLE
 class Meaning:
     """The words of the row of a function in `mpi/functions.toml`. Empty: it has none.
 
-    `peer`, `root`, `poll`, `lock`, `begins` and `ends` are explained there.
+    `peer`, `root`, `poll`, `lock`, `begins`, `ends` and `operation` are explained there.
     """
 
     kind: str  # its class
@@ -24,6 +24,7 @@ class Meaning:
     lock: str = ""
     begins: str = ""
     ends: str = ""
+    operation: str = ""
 
 
 @cache
@@ -54,3 +55,13 @@ def is_collective(function: str) -> bool:
     """Blocking, and called by every rank of a communicator: who comes first waits for who comes last."""
     means = meaning(function)
     return means.kind == "collective" and means.form == "blocking"
+
+
+def is_barrier(function: str) -> bool:
+    """Blocking, and nothing but waiting for all."""
+    return is_collective(function) and meaning(function).operation == "barrier"
+
+
+def is_known(function: str) -> bool:
+    """Whether tare has a meaning of it: it is no event of the program or of tare itself."""
+    return function in TABLE

@@ -7,8 +7,12 @@ namespace {
 
 constexpr FunctionMeaning meanings[] = {
     {},
-#define TARE_MEANING(name, kind, form, waits, is_rooted, is_poll, bounds_net_time, calls_others) \
-  {CallClass::kind, CallForm::form, Waits::waits, is_rooted, is_poll, bounds_net_time, calls_others},
+#define TARE_MEANING(name, class_, form_, waits_, operation_, accesses, ...) \
+  {.kind = CallClass::class_,                                                \
+   .form = CallForm::form_,                                                  \
+   .waits = Waits::waits_,                                                   \
+   .operation = Operation::operation_,                                       \
+   .completes_accesses = CompletesAccesses::accesses __VA_OPT__(, ) __VA_ARGS__},
 #include "meanings.inc"
 #undef TARE_MEANING
 };

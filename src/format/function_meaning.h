@@ -47,14 +47,56 @@ enum class Waits : std::uint8_t {
   unknown,
 };
 
+// What a collective or one-sided function does to data, and the barrier.
+enum class Operation : std::uint8_t {
+  none,
+  barrier,
+  broadcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  allreduce,
+  reduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  put,
+  get,
+  accumulate,
+  fetch_and_accumulate,
+  compare_and_swap,
+};
+
+// Accesses of one-sided functions that are complete when the function returns; locally: only at their origin.
+enum class CompletesAccesses : std::uint8_t { none, target, all, target_locally, all_locally };
+
 struct FunctionMeaning {
   CallClass kind = CallClass::other;
   CallForm form = CallForm::blocking;
   Waits waits = Waits::unknown;
-  bool is_rooted = false;        // it has a root, which stands for a peer in records
-  bool is_poll = false;          // it does not wait, and may find nothing
-  bool bounds_net_time = false;  // net time is from the end of such a call to the start of another one
-  bool calls_others = false;     // libraries make it of other functions, which they call by their names
+  Operation operation = Operation::none;
+  CompletesAccesses completes_accesses = CompletesAccesses::none;
+  bool is_rooted = false;     // it has a root, which stands for a peer in records
+  bool is_poll = false;       // it does not wait, and may find nothing
+  bool is_matched = false;    // of a probe: it takes its message off the queue; of a receive: of such a message
+  bool begins_world = false;  // net time is from the end of such a call
+  bool ends_world = false;    // to the start of such a call
+  bool makes_communicator = false;
+  bool frees_communicator = false;
+  bool cancels = false;       // a request
+  bool calls_others = false;  // libraries make it of other functions, which they call by their names
+
+  // A probe that waits for its message, and takes it off the queue.
+  constexpr bool is_matched_probe() const { return kind == CallClass::probe && is_matched && !is_poll; }
+  constexpr bool receives_matched() const { return kind == CallClass::receive && is_matched; }
+  constexpr bool bounds_net_time() const { return begins_world || ends_world; }
 };
 
 // The meaning of a function by its number. For numbers outside of 1 .. function_count, nothing is known.

@@ -14,7 +14,7 @@ TEST(FunctionMeaning, IsThatOfTheFunctionWithTheNumber) {
   EXPECT_EQ(send.kind, CallClass::send);
   EXPECT_EQ(send.form, CallForm::blocking);
   EXPECT_EQ(send.waits, Waits::buffer);
-  EXPECT_FALSE(send.is_rooted || send.is_poll || send.bounds_net_time);
+  EXPECT_FALSE(send.is_rooted || send.is_poll || send.bounds_net_time());
   const FunctionMeaning& reduce = of(Function::MPI_Ireduce_c);
   EXPECT_EQ(reduce.kind, CallClass::collective);
   EXPECT_EQ(reduce.form, CallForm::nonblocking);
@@ -22,6 +22,27 @@ TEST(FunctionMeaning, IsThatOfTheFunctionWithTheNumber) {
   EXPECT_TRUE(reduce.is_rooted);
   EXPECT_TRUE(of(Function::MPI_Testsome).is_poll);
   EXPECT_EQ(of(Function::MPI_Wtime).kind, CallClass::lookup);
+}
+
+TEST(FunctionMeaning, SaysWhatBecomesOfMessagesAndRequests) {
+  EXPECT_TRUE(of(Function::MPI_Mprobe).is_matched_probe());
+  EXPECT_FALSE(of(Function::MPI_Improbe).is_matched_probe());
+  EXPECT_FALSE(of(Function::MPI_Probe).is_matched_probe());
+  for (const Function receive :
+       {Function::MPI_Mrecv, Function::MPI_Imrecv, Function::MPI_Mrecv_c, Function::MPI_Imrecv_c})
+    EXPECT_TRUE(of(receive).receives_matched());
+  EXPECT_FALSE(of(Function::MPI_Irecv).receives_matched());
+  EXPECT_TRUE(of(Function::MPI_Cancel).cancels);
+  EXPECT_FALSE(of(Function::MPI_Request_free).cancels);
+}
+
+TEST(FunctionMeaning, KnowsOperationsInAllForms) {
+  EXPECT_EQ(of(Function::MPI_Ibarrier).operation, Operation::barrier);
+  EXPECT_EQ(of(Function::MPI_Rget_c).operation, Operation::get);
+  EXPECT_EQ(of(Function::MPI_Comm_idup).operation, Operation::none);
+  EXPECT_TRUE(of(Function::MPI_Comm_idup).makes_communicator);
+  EXPECT_TRUE(of(Function::MPI_Comm_disconnect).frees_communicator);
+  EXPECT_EQ(of(Function::MPI_Win_unlock).completes_accesses, CompletesAccesses::target);
 }
 
 // The first and the last number, so that no function has the meaning of another.
@@ -37,7 +58,7 @@ TEST(FunctionMeaning, NetTimeIsBetweenTheseCalls) {
     const bool bounds = i == static_cast<unsigned>(Function::MPI_Init) ||
                         i == static_cast<unsigned>(Function::MPI_Init_thread) ||
                         i == static_cast<unsigned>(Function::MPI_Finalize);
-    EXPECT_EQ(meaning_of(i).bounds_net_time, bounds) << function_name(i);
+    EXPECT_EQ(meaning_of(i).bounds_net_time(), bounds) << function_name(i);
   }
 }
 

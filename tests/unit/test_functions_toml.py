@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from environments import ROOT
 from standard import Function, functions
-from table import CLASSES, WAITS, Meaning, TableError, checked, expanded, meanings
+from table import CLASSES, OPERATIONS, WAITS, Meaning, TableError, checked, expanded, meanings
 from tare._functions import TABLE
 from tare.functions import OUTSIDE_NET, is_collective, meaning
 from tare.functions import Meaning as PythonMeaning
@@ -48,6 +48,7 @@ def test_every_function_of_the_standard_means_something(known: dict[str, Meaning
 def test_every_word_is_used(known: dict[str, Meaning]) -> None:
     assert {of.kind for of in known.values()} == set(CLASSES)
     assert {of.waits for of in known.values()} == set(WAITS)
+    assert {of.operation for of in known.values()} == {"", *OPERATIONS}
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,18 @@ def test_a_form_that_starts_a_request_is_one_of_a_function(standard: list[Functi
     }
 
 
+def test_operations_are_those_of_all_forms(known: dict[str, Meaning]) -> None:
+    assert {name for name, of in known.items() if of.operation == "barrier"} == {
+        "MPI_Barrier",
+        "MPI_Ibarrier",
+        "MPI_Barrier_init",
+    }
+    assert known["MPI_Rget_accumulate_c"].operation == known["MPI_Fetch_and_op"].operation
+    assert known["MPI_Ialltoallw_c"].operation == "alltoallw"
+    assert known["MPI_Win_flush_local_all"].completes_accesses == "all_locally"
+    assert known["MPI_Win_lock"].completes_accesses == ""
+
+
 def test_ranks_are_named_by_their_parameters(known: dict[str, Meaning]) -> None:
     assert known["MPI_Send"].peer == "dest"
     assert known["MPI_Win_flush_local"].peer == "rank"
@@ -118,24 +131,26 @@ def test_ranks_are_named_by_their_parameters(known: dict[str, Meaning]) -> None:
 
 def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
     """What the library was compiled with, what Python reads, and what the table says now."""
-    pattern = r"TARE_MEANING\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)"
+    pattern = r"TARE_MEANING\((\w+)" + r", (\w+)" * 5 + r"(?:, (.*))?\)"
     cpp = {
-        name: tuple(words) for name, *words in re.findall(pattern, (GENERATED / "meanings.inc").read_text())
+        name: (words, flags.split(", ") if flags else [])
+        for name, *words, flags in re.findall(pattern, (GENERATED / "meanings.inc").read_text())
     }
-    python = {
-        name: (
+    assert cpp.keys() == TABLE.keys() == known.keys()
+    for name, (words, flags) in cpp.items():
+        means, row = meaning(name), known[name]
+        assert words == [
             means.kind,
             means.form,
             means.waits,
-            str(bool(means.root)).lower(),
-            str(bool(means.poll)).lower(),
-            str(name in OUTSIDE_NET).lower(),
-            str(bool(known[name].calls)).lower(),
-        )
-        for name in TABLE
-        for means in [meaning(name)]
-    }
-    assert cpp == python
+            means.operation or "none",
+            row.completes_accesses or "none",
+        ]
+        bounds = {".begins_world = true", ".ends_world = true"}
+        assert (".is_rooted = true" in flags) == bool(means.root)
+        assert (".is_poll = true" in flags) == bool(means.poll)
+        assert bool(bounds & set(flags)) == (name in OUTSIDE_NET)
+        assert (".calls_others = true" in flags) == bool(row.calls)
     assert {name: (of.kind, of.form, of.waits, of.peer, of.root) for name, of in known.items()} == {
         name: words[:5] for name, words in TABLE.items()
     }
@@ -196,6 +211,7 @@ def test_keys() -> None:
         ({"Put": {"class": "one_sided"}}, "Put: a one_sided call says direction"),
         ({"Wait": {"class": "completion", "waits": "requests"}}, "Wait: a completion call says completes"),
         ({"Barrier": {"class": "local", "lock": "takes"}}, "Barrier: lock is of epoch calls, not of local"),
+        ({"Barrier": {"class": "local", "operation": "barrier"}}, "Barrier: operation is of collective and"),
         ({"Group_size": {"class": "lookup", "frees": "window"}}, "Group_size: a look-up moves, frees"),
     ],
 )

@@ -37,19 +37,20 @@ def of_event(files: Iterable[RoundFile], name: str | None) -> History:
     """The history of the event of this name, or of the function that took most time; else CommandError."""
     rounds: dict[int, list[Round]] = {}
     bins: dict[str, dict[int, list[Bin]]] = {}
+    functions: set[str] = set()
     for file in files:
         for made in file.read():
             if made.events:
                 rounds.setdefault(made.round, []).append(made)
             else:
-                _add_bins(bins, made)
+                _add_bins(bins, functions, made)
     if not rounds and not bins:
         raise CommandError(
             "this run has no rounds with statistics or histograms: measure it with "
             "tare run --monitor -- COMMAND"
         )
     if bins:
-        chosen = name or _longest_of_bins(bins)
+        chosen = name or _longest_of_bins(bins, functions)
         found = History(chosen, [], sorted(bins.get(chosen, {}).items()))
     else:
         chosen = name or _longest(_native.total_events(rounds[max(rounds)]))
@@ -66,8 +67,10 @@ def _statistics(rounds: Mapping[int, list[Round]], name: str) -> Iterator[tuple[
                 yield number, event.time
 
 
-def _add_bins(bins: dict[str, dict[int, list[Bin]]], made: Round) -> None:
+def _add_bins(bins: dict[str, dict[int, list[Bin]]], functions: set[str], made: Round) -> None:
     for (kind, event), found in made.histograms().items():
+        if kind == "function":
+            functions.add(event)
         if kind != "counter":
             of_round = bins.setdefault(event, {}).setdefault(made.round, [])
             of_round += [
@@ -96,11 +99,11 @@ def _longest(events: Iterable[Event]) -> str:
     return max(events, key=lambda event: (event.kind == "function", event.time.mean)).name
 
 
-def _longest_of_bins(bins: Mapping[str, Mapping[int, list[Bin]]]) -> str:
-    """The event that took most time in the last round; functions of MPI come first."""
+def _longest_of_bins(bins: Mapping[str, Mapping[int, list[Bin]]], functions: Collection[str]) -> str:
+    """The event that took most time in the last round; functions come first."""
 
     def time(name: str) -> tuple[bool, float]:
         last = bins[name][max(bins[name])]
-        return name.startswith("MPI_"), max(part.high_ns for part in last)
+        return name in functions, max(part.high_ns for part in last)
 
     return max(bins, key=time)

@@ -191,7 +191,7 @@ def _doing(rows: Sequence[Row]) -> str:
         return f"unknown: {where} (run `tare where` there)"
     if first.function is None:
         return "has made no MPI call yet" if first.state == "running" else _ended(first)
-    if first.function == "MPI_Abort":
+    if meaning(first.function).ends == "program":
         return _ended(first)
     if first.state == "unknown":
         doing = "in" if first.inside else "after"

@@ -1,7 +1,5 @@
 #include "exporters/otf2/function_records.h"
 
-#include <cctype>
-#include <string_view>
 #include <unordered_map>
 
 #include "format/function_meaning.h"
@@ -37,46 +35,31 @@ OTF2_RegionRole role_of(std::uint16_t function) {
   }
 }
 
-std::optional<OTF2_CollectiveOp> collective_op_of(const std::string& name) {
-  static const std::unordered_map<std::string_view, OTF2_CollectiveOp> ops{
-      {"Barrier", OTF2_COLLECTIVE_OP_BARRIER},
-      {"Bcast", OTF2_COLLECTIVE_OP_BCAST},
-      {"Gather", OTF2_COLLECTIVE_OP_GATHER},
-      {"Gatherv", OTF2_COLLECTIVE_OP_GATHERV},
-      {"Scatter", OTF2_COLLECTIVE_OP_SCATTER},
-      {"Scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
-      {"Allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-      {"Allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-      {"Alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
-      {"Alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-      {"Alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
-      {"Allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
-      {"Reduce", OTF2_COLLECTIVE_OP_REDUCE},
-      {"Reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
-      {"Reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-      {"Scan", OTF2_COLLECTIVE_OP_SCAN},
-      {"Exscan", OTF2_COLLECTIVE_OP_EXSCAN},
-      {"Comm_dup", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_dup_with_info", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_split", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_split_type", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_create", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_idup", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_idup_with_info", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Cart_create", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Cart_sub", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Graph_create", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Dist_graph_create", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Dist_graph_create_adjacent", OTF2_COLLECTIVE_OP_CREATE_HANDLE},
-      {"Comm_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
-      {"Comm_disconnect", OTF2_COLLECTIVE_OP_DESTROY_HANDLE}};
-  std::string base = name.starts_with("MPI_") ? name.substr(4) : std::string();
-  if (base.ends_with("_c")) base.resize(base.size() - 2);
-  if (const auto found = ops.find(base); found != ops.end()) return found->second;
-  if (base.size() < 2 || base[0] != 'I') return std::nullopt;
-  base.erase(0, 1);
-  base[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(base[0])));
-  const auto found = ops.find(base);
+std::optional<OTF2_CollectiveOp> collective_op_of(std::uint16_t function) {
+  using format::Operation;
+  static const std::unordered_map<Operation, OTF2_CollectiveOp> ops{
+      {Operation::barrier, OTF2_COLLECTIVE_OP_BARRIER},
+      {Operation::broadcast, OTF2_COLLECTIVE_OP_BCAST},
+      {Operation::gather, OTF2_COLLECTIVE_OP_GATHER},
+      {Operation::gatherv, OTF2_COLLECTIVE_OP_GATHERV},
+      {Operation::scatter, OTF2_COLLECTIVE_OP_SCATTER},
+      {Operation::scatterv, OTF2_COLLECTIVE_OP_SCATTERV},
+      {Operation::allgather, OTF2_COLLECTIVE_OP_ALLGATHER},
+      {Operation::allgatherv, OTF2_COLLECTIVE_OP_ALLGATHERV},
+      {Operation::alltoall, OTF2_COLLECTIVE_OP_ALLTOALL},
+      {Operation::alltoallv, OTF2_COLLECTIVE_OP_ALLTOALLV},
+      {Operation::alltoallw, OTF2_COLLECTIVE_OP_ALLTOALLW},
+      {Operation::allreduce, OTF2_COLLECTIVE_OP_ALLREDUCE},
+      {Operation::reduce, OTF2_COLLECTIVE_OP_REDUCE},
+      {Operation::reduce_scatter, OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+      {Operation::reduce_scatter_block, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+      {Operation::scan, OTF2_COLLECTIVE_OP_SCAN},
+      {Operation::exscan, OTF2_COLLECTIVE_OP_EXSCAN}};
+  const format::FunctionMeaning& meaning = format::meaning_of(function);
+  if (meaning.kind != CallClass::collective || meaning.form == format::CallForm::persistent) return std::nullopt;
+  if (meaning.makes_communicator && meaning.waits == Waits::all) return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+  if (meaning.frees_communicator) return OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+  const auto found = ops.find(meaning.operation);
   return found == ops.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -5,14 +5,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-
-#include "reader/store/function_names.h"
 
 namespace tare::exporters::otf2 {
 
 OTF2_RegionRole role_of(std::uint16_t function);
 // For collective operations on communicators; none if OTF2 does not know the operation.
-std::optional<OTF2_CollectiveOp> collective_op_of(const std::string& name);
+std::optional<OTF2_CollectiveOp> collective_op_of(std::uint16_t function);
 
 }  // namespace tare::exporters::otf2

@@ -5,6 +5,7 @@
 
 #include "exporters/otf2/function_records.h"
 #include "exporters/otf2/numbers.h"
+#include "format/function_meaning.h"
 #include "format/record.h"
 
 namespace tare::exporters::otf2 {
@@ -12,6 +13,7 @@ namespace {
 
 using namespace tare::reader;
 using format::any_source;
+using format::meaning_of;
 using format::no_bytes;
 using format::no_peer;
 using format::no_request;
@@ -34,11 +36,6 @@ MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bo
       processes_(run.processes().size()),
       obstacle_(filter.start_ns ? "the start of the trace was left out" : "") {
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
-  for (const std::string& name : run.functions().names()) {
-    ops_.push_back(collective_op_of(name));
-    is_matched_probe_.push_back(name == "MPI_Mprobe");
-    takes_matched_.push_back(name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv"));
-  }
 }
 
 void MpiRecords::lose(const EventRow& loss, const Matched& matched) {
@@ -72,7 +69,7 @@ void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started
 }
 
 std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& row) const {
-  const std::optional<OTF2_CollectiveOp>& op = ops_[row.function];
+  const std::optional<OTF2_CollectiveOp> op = collective_op_of(row.function);
   if (!op || row.scope >= 0 || !is_written(row.communicator)) return std::nullopt;
   Operation of{*op, row.communicator, OTF2_COLLECTIVE_ROOT_NONE, or_none(row.bytes), or_none(row.received)};
   if (row.rooted) {
@@ -129,14 +126,14 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
       break;
     case CallRole::receive:
       if (blocks) return;
-      if (takes_matched_[row.function]) started.received = take_probed(process, sends);
+      if (meaning_of(row.function).receives_matched()) started.received = take_probed(process, sends);
       if (started.received != 0)
         started.receive = sends;
       else if (may_receive)
         start_receive(sends, time, sink, process, started);
       break;
     case CallRole::local:
-      if (is_matched_probe_[row.function] && may_receive && is_known(sends) && row.tag >= 0) {
+      if (meaning_of(row.function).is_matched_probe() && may_receive && is_known(sends) && row.tag >= 0) {
         start_receive(sends, time, sink, process, started);
         process.probed[{row.communicator, row.peer, row.tag}].push_back(started.received);
       }
@@ -227,7 +224,8 @@ std::uint64_t MpiRecords::take_probed(Process& process, const Transfer& of) {
 void MpiRecords::receive(const EventRow& row, const Matched& matched, const Transfer& of, std::uint64_t time,
                          Sink& sink) {
   if (!is_known(of) || of.tag < 0) return;
-  const std::uint64_t request = takes_matched_[row.function] ? take_probed(processes_[row.process], of) : 0;
+  const std::uint64_t request =
+      meaning_of(row.function).receives_matched() ? take_probed(processes_[row.process], of) : 0;
   if (request != 0)
     sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
                                        as_u32(of.tag), or_none(of.bytes), request));

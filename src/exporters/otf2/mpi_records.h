@@ -105,8 +105,6 @@ class MpiRecords {
   const std::vector<bool>& written_;
   std::optional<std::unordered_set<std::int32_t>> ranks_;
   std::vector<reader::CallRole> roles_;  // by function, as the next
-  std::vector<std::optional<OTF2_CollectiveOp>> ops_;
-  std::vector<bool> is_matched_probe_, takes_matched_;
   std::vector<Process> processes_;
   std::string obstacle_;
 };

@@ -1,8 +1,6 @@
 #include "exporters/otf2/rma_records.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 #include "exporters/otf2/numbers.h"
 #include "format/record.h"
@@ -11,46 +9,24 @@ namespace tare::exporters::otf2 {
 namespace {
 
 using namespace tare::reader;
+using format::CallClass;
+using format::CompletesAccesses;
+using format::meaning_of;
 using format::no_request;
+using format::Operation;
 
 // accesses to a window in a process between two completing calls; further ones have no completion record
 constexpr std::size_t max_under_way = 1U << 15;
 
+// A collective that completes accesses.
+bool is_fence(const format::FunctionMeaning& of) {
+  return of.kind == CallClass::collective && of.completes_accesses != CompletesAccesses::none;
+}
+
 }  // namespace
 
 RmaRecords::RmaRecords(const Run& run, const std::vector<bool>& written)
-    : run_(run), written_(written), processes_(run.processes().size()) {
-  for (const std::string& name : run.functions().names()) functions_.push_back(meaning(name));
-}
-
-// The operation of an accumulating call is not recorded, so of MPI_Fetch_and_op neither.
-RmaRecords::Function RmaRecords::meaning(const std::string& name) {
-  static const std::unordered_map<std::string_view, Function> all{
-      {"Put", {Access::put}},
-      {"Rput", {Access::put}},
-      {"Get", {Access::get}},
-      {"Rget", {Access::get}},
-      {"Accumulate", {Access::accumulate}},
-      {"Raccumulate", {Access::accumulate}},
-      {"Get_accumulate", {Access::fetch_and_accumulate}},
-      {"Rget_accumulate", {Access::fetch_and_accumulate}},
-      {"Fetch_and_op", {Access::fetch_and_accumulate}},
-      {"Compare_and_swap", {Access::compare_and_swap}},
-      {"Win_fence", {Access::none, Completes::all, true}},
-      {"Win_unlock", {Access::none, Completes::target}},
-      {"Win_unlock_all", {Access::none, Completes::all}},
-      {"Win_flush", {Access::none, Completes::target}},
-      {"Win_flush_all", {Access::none, Completes::all}},
-      {"Win_flush_local", {Access::none, Completes::target_locally}},
-      {"Win_flush_local_all", {Access::none, Completes::all_locally}},
-      {"Win_complete", {Access::none, Completes::all_locally}}};
-  std::string_view base = name;
-  if (!base.starts_with("MPI_")) return {};
-  base.remove_prefix(4);
-  if (base.ends_with("_c")) base.remove_suffix(2);
-  const auto found = all.find(base);
-  return found == all.end() ? Function{} : found->second;
-}
+    : run_(run), written_(written), processes_(run.processes().size()) {}
 
 bool RmaRecords::is_written(std::int32_t scope) const {
   if (scope < 0) return false;
@@ -59,12 +35,12 @@ bool RmaRecords::is_written(std::int32_t scope) const {
 }
 
 bool RmaRecords::will_tell(const EventRow& row) const {
-  return functions_[row.function].access != Access::none && row.peer >= 0 && is_written(row.scope);
+  return meaning_of(row.function).kind == CallClass::one_sided && row.peer >= 0 && is_written(row.scope);
 }
 
 void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
-  const Function& function = functions_[row.function];
-  if (function.is_fence && is_written(row.scope)) {
+  const format::FunctionMeaning& meaning = meaning_of(row.function);
+  if (is_fence(meaning) && is_written(row.scope)) {
     windows_.insert(row.scope);
     sink.check(OTF2_EvtWriter_RmaCollectiveBegin(sink.writer, nullptr, time));
   }
@@ -78,23 +54,24 @@ void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
     sink.check(OTF2_EvtWriter_RmaAtomic(sink.writer, nullptr, time, window, target, type, bytes, or_none(row.received),
                                         number));
   };
-  switch (function.access) {
-    case Access::none:
-      break;
-    case Access::put:
+  // Which operation an accumulating call does is not recorded, so not of a fetching one, either.
+  switch (meaning.operation) {
+    case Operation::put:
       sink.check(OTF2_EvtWriter_RmaPut(sink.writer, nullptr, time, window, target, bytes, number));
       break;
-    case Access::get:
+    case Operation::get:
       sink.check(OTF2_EvtWriter_RmaGet(sink.writer, nullptr, time, window, target, bytes, number));
       break;
-    case Access::accumulate:
+    case Operation::accumulate:
       atomic(OTF2_RMA_ATOMIC_TYPE_ACCUMULATE);
       break;
-    case Access::fetch_and_accumulate:
+    case Operation::fetch_and_accumulate:
       atomic(OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE);
       break;
-    case Access::compare_and_swap:
+    case Operation::compare_and_swap:
       atomic(OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP);
+      break;
+    default:
       break;
   }
   std::vector<UnderWay>& under_way = process.under_way[row.scope];
@@ -104,11 +81,11 @@ void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
   process.by_request[request_key(row.thread, row.request)] = {row.scope, number};
 }
 
-void RmaRecords::complete(const EventRow& row, std::uint64_t time, Sink& sink, Completes which) {
+void RmaRecords::complete(const EventRow& row, std::uint64_t time, Sink& sink, CompletesAccesses which) {
   const auto found = processes_[row.process].under_way.find(row.scope);
   if (found == processes_[row.process].under_way.end()) return;
-  const bool of_all = which == Completes::all || which == Completes::all_locally;
-  const bool locally = which == Completes::target_locally || which == Completes::all_locally;
+  const bool of_all = which == CompletesAccesses::all || which == CompletesAccesses::all_locally;
+  const bool locally = which == CompletesAccesses::target_locally || which == CompletesAccesses::all_locally;
   std::erase_if(found->second, [&](const UnderWay& access) {
     if (!of_all && access.target != row.peer) return false;
     sink.check(
@@ -131,11 +108,11 @@ void RmaRecords::complete_requests(const EventRow& row, std::uint64_t time, Sink
 }
 
 void RmaRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
-  const Function& function = functions_[row.function];
+  const format::FunctionMeaning& meaning = meaning_of(row.function);
   complete_requests(row, time, sink);
-  if (function.completes == Completes::nothing || !is_written(row.scope)) return;
-  complete(row, time, sink, function.completes);
-  if (!function.is_fence) return;
+  if (meaning.completes_accesses == CompletesAccesses::none || !is_written(row.scope)) return;
+  complete(row, time, sink, meaning.completes_accesses);
+  if (!is_fence(meaning)) return;
   constexpr auto both = static_cast<OTF2_RmaSyncLevel>(OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY);
   sink.check(OTF2_EvtWriter_RmaCollectiveEnd(sink.writer, nullptr, time, OTF2_COLLECTIVE_OP_BARRIER, both,
                                              as_u32(row.scope), OTF2_COLLECTIVE_ROOT_NONE, 0, 0));

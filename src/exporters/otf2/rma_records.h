@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exporters/otf2/mpi_records.h"
+#include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
 #include "reader/run/run.h"
 
@@ -34,14 +35,6 @@ class RmaRecords {
   const std::set<std::int32_t>& windows() const { return windows_; }
 
  private:
-  enum class Access : std::uint8_t { none, put, get, accumulate, fetch_and_accumulate, compare_and_swap };
-  // Completes accesses before the call; `locally`: only at their origin.
-  enum class Completes : std::uint8_t { nothing, target, all, target_locally, all_locally };
-  struct Function {
-    Access access = Access::none;
-    Completes completes = Completes::nothing;
-    bool is_fence = false;
-  };
   struct UnderWay {
     std::int32_t target;
     std::uint64_t number;
@@ -52,14 +45,12 @@ class RmaRecords {
     std::unordered_map<std::uint64_t, std::pair<std::int32_t, std::uint64_t>> by_request;  // window and number
   };
 
-  static Function meaning(const std::string& name);
   bool is_written(std::int32_t scope) const;
-  void complete(const reader::EventRow& row, std::uint64_t time, Sink& sink, Completes which);
+  void complete(const reader::EventRow& row, std::uint64_t time, Sink& sink, format::CompletesAccesses which);
   void complete_requests(const reader::EventRow& row, std::uint64_t time, Sink& sink);
 
   const reader::Run& run_;
   const std::vector<bool>& written_;
-  std::vector<Function> functions_;
   std::vector<Process> processes_;
   std::set<std::int32_t> windows_;
 };

@@ -11,11 +11,6 @@ MpiFunctions::MpiFunctions(const ArchiveDefinitions& definitions) {
   const reader::FunctionNames names;
   for (std::size_t i = 1; i < names.names().size(); ++i)
     numbers.emplace(names.names()[i], static_cast<std::uint16_t>(i));
-  init_ = numbers["MPI_Init"];
-  init_thread_ = numbers["MPI_Init_thread"];
-  finalize_ = numbers["MPI_Finalize"];
-  matched_probe_ = numbers["MPI_Mprobe"];
-  matched_receive_ = numbers["MPI_Mrecv"];
   for (const auto& [number, region] : definitions.regions) {
     const auto found = numbers.find(definitions.text(region.name));
     if (found != numbers.end()) by_region_[number] = found->second;

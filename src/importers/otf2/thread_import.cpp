@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "format/function_meaning.h"
 #include "importers/otf2/program_event.h"
 
 namespace tare::importers::otf2 {
@@ -101,14 +102,16 @@ void ThreadImport::end_call(std::uint64_t ticks) {
   const Call call = std::move(*call_);
   call_.reset();
   ProcessRecord& process = process_.record();
-  if (archive_.functions.is_init(call.function)) {
+  const FunctionMeaning& meaning = meaning_of(call.function);
+  if (meaning.begins_world) {
     process.init_enter = call.enter;
     process.init_leave = ticks;
-  } else if (archive_.functions.is_finalize(call.function)) {
+  } else if (meaning.ends_world) {
     process.finalize_enter = call.enter;
     process.finalize_leave = ticks;
   }
-  records_.add(call, ticks, archive_.functions.is_matched_probe(call.function));
+  // A matched probe counts as the posting of the receive that a matched receive completes.
+  records_.add(call, ticks, meaning.is_matched_probe());
   ++calls_;
 }
 
@@ -143,7 +146,7 @@ void ThreadImport::irecv(OTF2_CommRef communicator, std::uint32_t sender, std::u
   const std::uint32_t number = requests_.end(request);
   const Message of = message(communicator, sender, tag, bytes);
   records_.complete_receive(number, of);
-  if (call_ && archive_.functions.is_matched_receive(call_->function))
+  if (call_ && meaning_of(call_->function).receives_matched())
     call_->received = of;
   else
     complete(number, bytes, static_cast<std::int32_t>(sender), static_cast<std::int32_t>(tag));

@@ -28,7 +28,7 @@ void lose_messages(Thread& thread, Function function) noexcept {
   const bool sends = exchanges || meaning.kind == CallClass::send;
   // (MPI_Mrecv takes the message of a matched probe, whose number is known.)
   const bool receives = exchanges || (meaning.kind == CallClass::receive && current.peer != format::no_peer) ||
-                        function == Function::MPI_Mprobe || function == Function::MPI_Improbe;
+                        (meaning.kind == CallClass::probe && meaning.is_matched);
   // If threads share the sampler, the receive was posted before the call, and only the call knew its place.
   if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.forget_numbers();
   if (sends) sampler.left_send(current.communicator_number, current.peer, current.tag);

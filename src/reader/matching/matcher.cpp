@@ -1,11 +1,11 @@
 #include "reader/matching/matcher.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "format/function_meaning.h"
 #include "reader/matching/call_role.h"
 #include "reader/matching/collective_matcher.h"
 #include "reader/matching/message_matcher.h"
@@ -46,11 +46,6 @@ struct Rank {
   }
 };
 
-std::uint16_t number_of(const std::string& function, const FunctionNames& names) {
-  const auto found = std::find(names.names().begin(), names.names().end(), function);
-  return static_cast<std::uint16_t>(found - names.names().begin());
-}
-
 std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
 
 }  // namespace
@@ -59,8 +54,7 @@ std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::
 // matchers.
 struct Matcher::State {
   State(Run& run, Wanted what)
-      : cancel(number_of("MPI_Cancel", run.functions())),
-        roles(roles_of_calls(run.functions())),
+      : roles(roles_of_calls(run.functions())),
         gaps(run),
         message_matcher(run, gaps, what.matches ? &messages : nullptr, what.ends ? &ends : nullptr),
         collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr) {
@@ -86,7 +80,6 @@ struct Matcher::State {
   void add_gap(Rank& rank, const EventRow& row);
   void abandon(Rank& rank);
 
-  std::uint16_t cancel;         // number of MPI_Cancel
   std::vector<CallRole> roles;  // by function
   ByRank<Rank> ranks;
   std::vector<Message> messages;
@@ -103,7 +96,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
       row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function,
       row.request};
   if (gaps.has_rank(row.world, row.rank)) return;
-  if (row.function == cancel) return add_cancel(rank);
+  if (meaning_of(row.function).cancels) return add_cancel(rank);
   const bool blocks = row.request == no_request;
   const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes, rank.epoch};
   Started started;

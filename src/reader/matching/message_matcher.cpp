@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/function_meaning.h"
+
 namespace tare::reader {
 
 using namespace tare::format;
@@ -13,13 +15,7 @@ constexpr std::size_t max_cancellable = 4096;  // receives of a channel that wai
 }  // namespace
 
 MessageMatcher::MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends)
-    : run_(run), gaps_(gaps), crossing_(run), messages_(messages), ends_(ends) {
-  for (const std::string& name : run.functions().names()) {
-    is_matched_probe_.push_back(name == "MPI_Mprobe");
-    takes_matched_.push_back(name == "MPI_Mrecv" || name == "MPI_Imrecv" || name == "MPI_Mrecv_c" ||
-                             name == "MPI_Imrecv_c");
-  }
-}
+    : run_(run), gaps_(gaps), crossing_(run), messages_(messages), ends_(ends) {}
 
 MessageMatcher::Slot MessageMatcher::make(const EventRow& row, const PartCall& call, const Channel& channel,
                                           Direction direction) {
@@ -50,7 +46,7 @@ MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow&
   if (of.peer == proc_null || !is_known(of.communicator)) return none;
   if (is_open ? is_complete : of.peer_world < 0) return none;  // it is not known which message it took
   if (of.peer_world >= 0 && gaps_.has_rank(row.world, of.peer_world)) return none;
-  if (takes_matched_[row.function])
+  if (meaning_of(row.function).receives_matched())
     if (const Slot probed = receive_probed(receives, row, of); probed != none) return probed;
   const std::int32_t source = of.peer < 0 ? any_source : of.peer_world;
   const std::int32_t tag = of.tag < 0 ? any_tag : of.tag;
@@ -69,7 +65,7 @@ MessageMatcher::Slot MessageMatcher::receive_of_exchange(Receives& receives, con
 }
 
 void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCall& call, std::uint32_t epoch) {
-  if (!is_matched_probe_[row.function] || row.peer_world < 0 || row.tag < 0) return;
+  if (!meaning_of(row.function).is_matched_probe() || row.peer_world < 0 || row.tag < 0) return;
   const Transfer taken{row.communicator, row.peer, row.peer_world, row.tag, no_bytes, epoch};
   const Slot slot = receive(receives, row, call, taken, false);
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);

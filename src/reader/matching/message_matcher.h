@@ -117,7 +117,6 @@ class MessageMatcher {
   CrossingChannels crossing_;
   std::vector<Message>* messages_;
   std::vector<End>* ends_;
-  std::vector<bool> is_matched_probe_, takes_matched_;  // by function
   std::vector<Half> halves_;
   std::vector<Slot> free_slots_;
   Channels<Slot> channels_;

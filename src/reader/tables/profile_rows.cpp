@@ -87,7 +87,7 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choic
   if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
   if (!keys.has_function() && !(keys.is_rank_alone() && choice.functions))
     query.untimed =
-        names_of(run.functions(), [](unsigned number) { return format::meaning_of(number).bounds_net_time; });
+        names_of(run.functions(), [](unsigned number) { return format::meaning_of(number).bounds_net_time(); });
   return query;
 }
 

@@ -55,7 +55,7 @@ std::int64_t overlap_ns(const PartCall& call, std::int64_t begin_ns, std::int64_
   return difference(std::min(until_ns, call.leave_ns), begin_ns);
 }
 
-WaitKind kind_of(const End& end, bool is_barrier) {
+WaitKind kind_of(const End& end) {
   switch (end.role) {
     case CallRole::from_root:
       return WaitKind::late_broadcast;
@@ -64,7 +64,8 @@ WaitKind kind_of(const End& end, bool is_barrier) {
     case CallRole::scan:
       return WaitKind::early_scan;
     default:
-      return is_barrier ? WaitKind::wait_at_barrier : WaitKind::wait_at_n_to_n;
+      return meaning_of(end.posted.function).operation == Operation::barrier ? WaitKind::wait_at_barrier
+                                                                             : WaitKind::wait_at_n_to_n;
   }
 }
 
@@ -73,8 +74,6 @@ WaitKind kind_of(const End& end, bool is_barrier) {
 struct WaitStates::State {
   State(Run& of, EventStream stream)
       : run(of), events(std::move(stream)), matcher(of, {false, true}), delays(of.sites().size()) {
-    for (const std::string& name : of.functions().names())
-      is_barrier.push_back(name == "MPI_Barrier" || name == "MPI_Ibarrier");
     std::size_t locations = 0;
     for (const Process& process : of.processes()) locations += process.record.threads + std::size_t{1};
     for (const Process& process : of.processes()) {
@@ -117,7 +116,6 @@ struct WaitStates::State {
   EventStream events;
   Matcher matcher;
   Delays delays;
-  std::vector<bool> is_barrier;  // by function
   std::size_t capacity = max_calls;
   ByRank<Place> by_rank;
   std::vector<std::unique_ptr<Thread>> threads;
@@ -169,7 +167,7 @@ void WaitStates::State::add(const End& end) {
     return;
   }
   if (&thread_of(end.world, end.other_rank, end.other.thread) != &thread)
-    propose(thread, end, kind_of(end, is_barrier[end.posted.function]), end.completed, true);
+    propose(thread, end, kind_of(end), end.completed, true);
   if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
 }
 

@@ -63,7 +63,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
 void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept {
   const format::FunctionMeaning& meaning = format::meaning_of(function);
   // The wrappers' time in MPI_Init and MPI_Finalize counts as hook time.
-  if (meaning.bounds_net_time) {
+  if (meaning.bounds_net_time()) {
     weighing.weigh_next();
     return;
   }

@@ -10,7 +10,7 @@ from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.waiting import of_group
 from tare.analysis.rows import Placed
-from tare.functions import OUTSIDE_NET, base, is_collective, meaning
+from tare.functions import OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
 
 if TYPE_CHECKING:
     from tare._native import EventRow
@@ -40,8 +40,8 @@ def calls_of_a_rank(basis: Basis) -> list[Call]:
     threads: dict[int, list[Call]] = {}
     for event in basis.run.events([rank], None, None, None, MAX_CALLS):
         function = event.get("function", "")
-        is_call = function.startswith("MPI_") and function not in OUTSIDE_NET
-        if is_call and event["world"] == basis.world and meaning(function).kind not in ("lookup", "local"):
+        orders = meaning(function).kind not in ("lookup", "local")
+        if orders and is_known(function) and function not in OUTSIDE_NET and event["world"] == basis.world:
             threads.setdefault(event["thread"], []).append(_call(basis, event))
     busiest = max(threads.values(), key=lambda calls: len(calls)) if threads else []
     return sorted(busiest, key=lambda call: call.start_ns)
@@ -64,7 +64,7 @@ def needless_barriers(basis: Basis, told: Told) -> list[Finding]:
 def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
     followed: dict[Placed, list[Call | None]] = {}
     for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
-        if base(call.function) == "MPI_Barrier":
+        if is_barrier(call.function):
             followed.setdefault(call.at, []).append(after if _needs_none(before, call, after) else None)
     found = []
     for at, behind in followed.items():
@@ -73,7 +73,7 @@ def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
             continue
         waits = [group for group in basis.waits if group.kind == "wait at barrier" and group.at == at]
         rows = [row for row in basis.lines if (row.file, row.line) == (at.file, at.line)]
-        rows = [row for row in rows if base(row.function) == "MPI_Barrier"]
+        rows = [row for row in rows if is_barrier(row.function)]
         time_ns = sum(row.time_ns for row in rows)
         if meaning(following[0].function).waits == "all":
             time_ns -= sum(group.wait_ns for group in waits)
@@ -101,7 +101,7 @@ def _needs_none(before: Call | None, barrier: Call, after: Call | None) -> bool:
     """Whether the call behind the barrier follows at once, and orders its ranks itself."""
     if after is None or after.communicator != barrier.communicator or not is_collective(after.function):
         return False
-    if base(after.function) == "MPI_Barrier" or meaning(after.function).waits not in _ORDERS:
+    if is_barrier(after.function) or meaning(after.function).waits not in _ORDERS:
         return False
     since_ns = barrier.end_ns - (before.end_ns if before else barrier.start_ns)
     return after.start_ns - barrier.end_ns <= SOON * since_ns
