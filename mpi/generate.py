@@ -1,12 +1,15 @@
 """Generates the interposition layer, and the tables of what functions mean.
 
-    generate.py FUNCTIONS_TOML OUTPUT_DIR
+    generate.py FUNCTIONS_TOML OUTPUT_DIR [SOURCE_TOML...]
 
-reads the MPI Forum's machine-readable API (standard.py) and the table of functions (table.py), and writes
-into OUTPUT_DIR
+reads the MPI Forum's machine-readable API (standard.py), the table of functions (table.py), and those of other
+sources of events (source.py), and writes into OUTPUT_DIR
 
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
     meanings.inc    TARE_MEANING(name, class, form, waits, ...) in the same order, for C++ (meanings.py)
+    sources.inc     TARE_SOURCE(name, number of its first function, number of functions), MPI first
+    source_functions.inc  TARE_SOURCE_FUNCTION(name, arguments) for the functions of other sources
+    source_meanings.inc   TARE_MEANING of these
     _functions.py   the table for Python (tare/_functions.py)
     wrappers.inc    one member function of Wrappers<A> per MPI function (wrappers.py)
     counted.inc     the same for look-up functions, whose calls are only counted
@@ -16,17 +19,19 @@ into OUTPUT_DIR
     stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/arch/*/stubs.S)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
 
-The output depends on the API and the table alone.
+The output depends on the API and the tables alone.
 """
 
 import re
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import meanings as outputs
 from roles import acts_if_idle, is_idle, is_sampled, roles, roles_where_sampled
+from source import Source, of_sources, source_of
 from standard import Function, functions, without_varargs
 from table import TableError, checked, meanings
 from wrappers import counted_wrapper, wrapper
@@ -38,8 +43,8 @@ def types(of: list[Function]) -> list[str]:
     return sorted(set(re.findall(r"\bMPI_\w+", text)))
 
 
-def generated(table: dict[str, Any]) -> dict[str, list[str]]:
-    """Lines by name of the file."""
+def generated(table: dict[str, Any], others: Sequence[Source] = ()) -> dict[str, list[str]]:
+    """The lines of each file, by its name."""
     all_functions = functions(table["libraries"]["prototypes"])
     known = meanings(table["functions"], all_functions)
     counted = [each for each in known if each.kind == "lookup"]
@@ -49,7 +54,8 @@ def generated(table: dict[str, Any]) -> dict[str, list[str]]:
             f"TARE_FUNCTION({each.function.name}, {str(each.kind == 'lookup').lower()})" for each in known
         ],
         "meanings.inc": outputs.for_cpp(known),
-        "_functions.py": outputs.for_python(known),
+        **of_sources(len(known), others),
+        "_functions.py": outputs.for_python(known, others),
         "wrappers.inc": [
             wrapper(without_varargs(each.function), roles(each), is_idle(each)) for each in known
         ],
@@ -78,10 +84,15 @@ def write(path: Path, lines: list[str]) -> None:
 
 def main() -> None:
     source, output = Path(sys.argv[1]), Path(sys.argv[2])
+    at = source
     try:
-        files = generated(checked(tomllib.loads(source.read_text())))
+        table = checked(tomllib.loads(source.read_text()))
+        others = []
+        for at in map(Path, sys.argv[3:]):  # noqa: B007
+            others.append(source_of(tomllib.loads(at.read_text())))
+        files = generated(table, others)
     except (TableError, ValueError) as error:
-        raise SystemExit(f"{source.name}: {error}") from None
+        raise SystemExit(f"{at.name}: {error}") from None
     output.mkdir(parents=True, exist_ok=True)
     for name, lines in files.items():
         write(output / name, lines)

@@ -3,12 +3,13 @@
 
 from collections.abc import Sequence
 
+from source import Source
 from table import Meaning
 
 _HEADER = '''\
-"""What MPI functions mean: generated from mpi/functions.toml, which says what the words mean."""
+"""What functions mean: generated from mpi/functions.toml, which says what the words mean, and other tables."""
 
-# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation
+# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation, source
 TABLE = {'''
 
 
@@ -44,14 +45,19 @@ def _flags(of: Meaning) -> dict[str, bool]:
     }
 
 
-def for_python(of: Sequence[Meaning]) -> list[str]:
+def for_python(of: Sequence[Meaning], others: Sequence[Source] = ()) -> list[str]:
     """A module with one dict."""
-    rows = []
+    rows = {}
     for each in of:
-        words = (
+        rows[each.function.name] = (
             each.kind, each.form, each.waits, each.peer, each.root, each.poll,
-            each.lock, each.begins, each.ends, each.operation,
+            each.lock, each.begins, each.ends, each.operation, "MPI",
         )  # fmt: skip
+    for source in others:
+        for function in source.functions:
+            rows[function.name] = (function.kind, "blocking", function.waits, *[""] * 7, source.name)
+    lines = []
+    for name, words in rows.items():
         quoted = ", ".join(f'"{word}"' for word in words)
-        rows.append(f'    "{each.function.name}": ({quoted}),')
-    return [_HEADER, *rows, "}"]
+        lines.append(f'    "{name}": ({quoted}),')
+    return [_HEADER, *lines, "}"]

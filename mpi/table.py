@@ -131,7 +131,7 @@ class Meaning:
 
 
 def checked(tables: dict[str, Any]) -> dict[str, Any]:
-    """The tables of MPI. Those of other interfaces will stand beside them."""
+    """The tables of MPI. Those of other sources have files of their own (source.py)."""
     for name in tables:
         if name != "mpi":
             raise TableError(f"[{name}]: nothing is generated of it; functions of MPI are in [mpi.functions]")

@@ -152,7 +152,7 @@ class EventIterator {
       return dict;
     }
     set(dict, duration, row.duration_ns);
-    if (row.kind == reader::EventKind::call)
+    if (reader::is_call(row.kind))
       set(dict, function, names_[row.function]);
     else
       set(dict, function, text(reader::EventStream::name(run_.run(), row)));
@@ -169,9 +169,18 @@ class EventIterator {
     if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
     if (row.request != format::no_request) set(dict, request, row.request);
     if (row.starter != UINT32_MAX) set(dict, starter, row.starter);
-    if (row.kind != reader::EventKind::call) set(dict, records, row.records);
+    if (!reader::is_call(row.kind)) set(dict, records, row.records);
+    if (row.kind == reader::EventKind::source_call) set_arguments(dict, row);
     if (!row.requests.empty()) set(dict, requests, request_list(row));
     return dict;
+  }
+
+  // The arguments of a call of another source than MPI, by their names.
+  void set_arguments(nb::dict& dict, const reader::EventRow& row) const {
+    if (row.object != 0) dict["object"] = row.object;
+    const std::vector<std::string>& names = run_.run().functions().arguments(row.function);
+    for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
+      dict[escaped_text(names[i])] = row.parameters[i];
   }
 
   nb::list request_list(const reader::EventRow& row) const {

@@ -266,7 +266,7 @@ void PajeWriter::begin_track(const Track& track) {
 }
 
 std::uint32_t PajeWriter::value_of(const EventRow& row, char type) {
-  const bool is_call = row.kind == EventKind::call;
+  const bool is_call = reader::is_call(row.kind);
   const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
   const std::uint32_t number = is_call         ? row.function
                                : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)

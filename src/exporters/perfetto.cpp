@@ -25,8 +25,8 @@ using protozero::pbf_writer;
 // All packets belong to one sequence, so an interned name serves all tracks.
 constexpr std::uint32_t sequence_id = 1;
 
-enum Category : std::uint32_t { of_mpi = 1, of_program, of_tare };
-constexpr const char* category_names[] = {"MPI", "program", "tare"};
+enum Category : std::uint32_t { of_mpi = 1, of_program, of_tare, of_other_source };
+constexpr const char* category_names[] = {"MPI", "program", "tare", "source"};
 
 // Keys of arguments, named as in docs/json.md.
 enum Argument : std::uint32_t {
@@ -263,7 +263,7 @@ void PerfettoWriter::set_name(const EventRow& row, Category category) {
   const auto functions = static_cast<std::uint32_t>(run_.functions().names().size());
   const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
   std::uint32_t number = 1;  // 0 is none
-  if (row.kind == EventKind::call)
+  if (is_call(row.kind))
     number += row.function;
   else if (is_of_program)
     number += functions + 1 + static_cast<std::uint32_t>(row.event_type + 1);
@@ -333,6 +333,9 @@ void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span&
     for (const std::uint64_t flow : span.flows.sent) pbf_writer(event_).add_fixed64(track_event::flow_ids, flow);
   } else if (row.kind == EventKind::event) {
     set_name(row, of_program);
+  } else if (row.kind == EventKind::source_call) {
+    set_name(row, of_other_source);
+    if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));
   } else {
     set_name(row, of_tare);
     if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));

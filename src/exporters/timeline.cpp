@@ -157,7 +157,7 @@ void Timeline::add(EventRow& row) {
   close_ended(place, row.start_ns);
   if (is_of_program(row.kind)) return add_event(place, row);
   if (!options_.filter.wants_time(row.start_ns, row.duration_ns)) return;
-  if (row.kind == EventKind::call) ++summary_.events;
+  if (reader::is_call(row.kind)) ++summary_.events;
   // Calls of a thread do not overlap. If they seem to, the reason is the conversion of clocks.
   const auto top_ends = [&] { return place.frames[place.depth - 1].span.row.kind != EventKind::event; };
   if (row.kind == EventKind::call)

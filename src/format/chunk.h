@@ -9,10 +9,14 @@
 namespace tare::format {
 
 inline constexpr std::uint32_t chunk_magic = 0xe54a5a54;  // "TZJ\xe5": no text, no zeros
-inline constexpr std::uint16_t format_version = 1;
+inline constexpr std::uint16_t format_version = 2;
+inline constexpr std::uint16_t oldest_format_version = 1;  // that readers read
+constexpr bool is_known_version(std::uint16_t version) noexcept {
+  return version >= oldest_format_version && version <= format_version;
+}
 
 enum class ChunkType : std::uint8_t {
-  functions = 1,    // names of the function numbers, each ended by a zero byte; number 1 first
+  functions = 1,    // the sources of events, with the names of their functions (functions.h)
   process = 2,      // a ProcessRecord; the newest of a process counts
   definitions = 3,  // a stretch of the definition log; sequence = offset of its first byte in the log / 8
   events = 4,       // encoded records of one location (event_codec.h)

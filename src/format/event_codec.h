@@ -9,7 +9,8 @@
 // which is nearly always 1. Then the number of the request is not needed.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
-//   u32 calls, completions, flushes, losses, events, raw_events, starts     (their sum is N)
+//   u32 calls, completions, flushes, losses, events, raw_events, starts, source_calls   (their sum is N;
+//       format 1 has no source_calls)
 //   u32 signatures, misses
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
 //   columns of signatures:    function, site, peer, tag, bytes, communicator, received, source, source_tag, starts
@@ -23,17 +24,19 @@
 //   columns of events:        type, number of parameters, gap; then, for each combination of type and number in
 //                             order of its first event, a column for each parameter, of the events that have it
 //   columns of raw events:    type, bytes, gap; then the bytes, one event after the other
+//   columns of source calls:  function, number of arguments, gap, duration, site, object; then the arguments, as the
+//                             parameters of events
 //   spans of calls:           gap, duration
 // In a compressed chunk, spans are stored uncompressed in a separate zstd frame: zstd cannot make them smaller.
 // A column is as in column.h; columns of absent kinds (count 0) are left out. Absent values are those of
 // record.h, so absent bytes are -1. All times are ticks >> tick_shift (ProcessRecord).
-// gap of an event: its time minus that of the one of its kind before (time_base for the first).
-// gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
-// request of a call or start: completed_in_chunk, else the number of a request that outlives the chunk.
-// Calls with a request, and starts, which stand behind a call that started several, are numbered together in the chunk,
-// from 0. step: number of the start that this completion belongs to, minus the one of the completion before (-1 for the
-// first), minus 1. request of a completion: 0, or the number of a request that was started in an earlier chunk; then it
-// belongs to no start, and step is 0.
+// gap of an event or source call: its time, or enter, minus that of the one of its kind before (time_base for the
+// first). gap: enter of this call minus leave of the call before it in the chunk (time_base for the first). request of
+// a call or start: completed_in_chunk, else the number of a request that outlives the chunk. Calls with a request, and
+// starts, which stand behind a call that started several, are numbered together in the chunk, from 0. step: number of
+// the start that this completion belongs to, minus the one of the completion before (-1 for the first), minus 1.
+// request of a completion: 0, or the number of a request that was started in an earlier chunk; then it belongs to no
+// start, and step is 0.
 #pragma once
 
 #include <cstddef>
@@ -116,13 +119,20 @@ struct DecodedEvent {  // event or raw event
   std::uint32_t count;  // of parameters, or bytes
   std::size_t at;       // index of the first in `parameters` or `text`
 };
+struct DecodedSourceCall {
+  std::uint64_t enter, leave;
+  std::uint32_t function, site, object;
+  std::uint32_t count;  // of arguments
+  std::size_t at;       // index of the first in `arguments`
+};
 struct DecodedEvents {
   std::vector<DecodedCall> calls;
   std::vector<DecodedCompletion> completions;
   std::vector<DecodedStart> starts;
   std::vector<DecodedSpan> flushes, losses;
   std::vector<DecodedEvent> events, raw_events;
-  std::vector<std::uint64_t> parameters;
+  std::vector<DecodedSourceCall> source_calls;
+  std::vector<std::uint64_t> parameters, arguments;
   std::string text;
 };
 

@@ -191,6 +191,42 @@ TEST_F(EventCodec, EventsOfTheApi) {
   EXPECT_EQ(events.raw_events[5].count, 0U);
 }
 
+TEST_F(EventCodec, CallsOfOtherSources) {
+  const auto add_source_call = [&](std::uint32_t function, std::uint64_t enter, std::uint64_t leave,
+                                   std::uint32_t object, const std::vector<std::uint64_t>& arguments) {
+    add(SourceCallRecord{
+        {source_call, static_cast<std::uint16_t>(4 + arguments.size())}, function, enter, leave, function + 1, object});
+    for (const std::uint64_t argument : arguments) add(argument);
+  };
+  add_source_call(900, 1000, 1070, 3, {4096, UINT64_MAX});
+  add_call(2000, 2500, 3, 1, 8);
+  add_source_call(901, 2100, 2200, 0, {});  // within the call
+  add(EventRecord{{event, 3}, 5, 2600});
+  add(std::uint64_t{77});
+  add_source_call(900, 3000, 3001, 4, {8, 9});
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.source_calls.size(), 3U);
+  const auto arguments = [&](const DecodedSourceCall& call) {
+    const auto first = events.arguments.begin() + static_cast<std::ptrdiff_t>(call.at);
+    return std::vector<std::uint64_t>(first, first + call.count);
+  };
+  EXPECT_EQ(events.source_calls[0].function, 900U);
+  EXPECT_EQ(events.source_calls[0].enter, 1000U);
+  EXPECT_EQ(events.source_calls[0].leave, 1070U);
+  EXPECT_EQ(events.source_calls[0].site, 901U);
+  EXPECT_EQ(events.source_calls[0].object, 3U);
+  EXPECT_EQ(arguments(events.source_calls[0]), (std::vector<std::uint64_t>{4096, UINT64_MAX}));
+  EXPECT_EQ(events.source_calls[1].function, 901U);
+  EXPECT_EQ(events.source_calls[1].enter, 2100U);
+  EXPECT_TRUE(arguments(events.source_calls[1]).empty());
+  EXPECT_EQ(events.source_calls[2].leave, 3001U);
+  EXPECT_EQ(arguments(events.source_calls[2]), (std::vector<std::uint64_t>{8, 9}));
+  ASSERT_EQ(events.calls.size(), 1U);
+  EXPECT_EQ(events.calls[0].enter, 2000U);
+  ASSERT_EQ(events.events.size(), 1U);
+  EXPECT_EQ(events.parameters, std::vector<std::uint64_t>{77});
+}
+
 TEST_F(EventCodec, CompletionsFindTheirStart) {
   add_call(10, 11, 3, 1, 8, 50);
   add_call(12, 13, 3, 1, 8, 60);

@@ -7,14 +7,16 @@
 #include <utility>
 
 #include "format/column.h"
+#include "format/record_kind.h"
 #include "format/sequence.h"
 #include "format/spans.h"
 
 namespace tare::format {
 namespace {
 
-constexpr unsigned groups = 7;
-enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, starts };
+using Group = RecordRecordGroup::Number;
+constexpr unsigned groups = RecordRecordGroup::count;
+constexpr unsigned groups_of_format_1 = RecordRecordGroup::source_calls;
 
 // Reads columns one after another. After the first failure all further reads fail. Columns without values are not in
 // the file.
@@ -72,9 +74,9 @@ bool read_signatures(ColumnReader& in, std::size_t n, EventColumns::Signatures& 
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t function = s.function[i];
     if (function >= first_other && function != completion && function != start) return false;
-    kinds[i] = {function == completion ? Group::completions
-                : function == start    ? Group::starts
-                                       : Group::calls,
+    kinds[i] = {function == completion ? RecordGroup::completions
+                : function == start    ? RecordGroup::starts
+                                       : RecordGroup::calls,
                 starts[i] != 0};
   }
   return in.ok();
@@ -104,28 +106,28 @@ bool sort_out(const std::vector<std::uint16_t>& numbers, const std::vector<Kind>
   for (const std::uint16_t number : numbers) {
     const Kind kind = kinds[number];
     const std::uint32_t i = found[kind.group]++;
-    if (kind.group == Group::calls) {
+    if (kind.group == RecordGroup::calls) {
       out.calls.signature[i] = number;
       out.requests.call[requests] = i;
       out.requests.nth[requests] = UINT32_MAX;
-    } else if (kind.group == Group::completions) {
+    } else if (kind.group == RecordGroup::completions) {
       out.completions.signature[i] = number;
-      out.completions.call[i] = found[Group::calls] - 1;  // UINT32_MAX if there was none
+      out.completions.call[i] = found[RecordGroup::calls] - 1;  // UINT32_MAX if there was none
     } else {
       out.starts.signature[i] = number;
-      out.starts.call[i] = found[Group::calls] - 1;
+      out.starts.call[i] = found[RecordGroup::calls] - 1;
       out.requests.call[requests] = UINT32_MAX;
       out.requests.nth[requests] = i;
     }
     requests += kind.starts ? 1 : 0;
   }
-  for (const Group group : {Group::calls, Group::completions, Group::starts})
+  for (const Group group : {RecordGroup::calls, RecordGroup::completions, RecordGroup::starts})
     if (found[group] != counts[group]) return false;
-  out.calls.signature.resize(counts[Group::calls]);
-  out.completions.signature.resize(counts[Group::completions]);
-  out.completions.call.resize(counts[Group::completions]);
-  out.starts.signature.resize(counts[Group::starts]);
-  out.starts.call.resize(counts[Group::starts]);
+  out.calls.signature.resize(counts[RecordGroup::calls]);
+  out.completions.signature.resize(counts[RecordGroup::completions]);
+  out.completions.call.resize(counts[RecordGroup::completions]);
+  out.starts.signature.resize(counts[RecordGroup::starts]);
+  out.starts.call.resize(counts[RecordGroup::starts]);
   out.requests.call.resize(requests);
   out.requests.nth.resize(requests);
   return true;
@@ -229,10 +231,9 @@ class Shapes {
   std::vector<std::vector<std::uint32_t>> members_;
 };
 
-bool read_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, EventColumns& out) {
-  EventColumns::Events& to = out.events;
-  if (!read_event_heads(in, n, time_base, max_parameters, to)) return false;
-  out.parameters.resize(to.first.back());
+bool read_parameters(ColumnReader& in, const EventColumns::Events& to, std::vector<std::uint64_t>& parameters) {
+  const std::size_t n = to.type.size();
+  parameters.resize(to.first.back());
   const auto count_of = [&](std::size_t event) { return to.first[event + 1] - to.first[event]; };
   Shapes shapes;
   for (std::uint32_t i = 0; i < n; ++i) shapes.add(to.type[i], count_of(i), i);
@@ -241,10 +242,24 @@ bool read_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, Event
     for (std::uint32_t p = 0; p < count; ++p) {
       const auto& values = in.next(members.size());
       for (std::size_t i = 0; i < members.size(); ++i)
-        out.parameters[to.first[members[i]] + p] = static_cast<std::uint64_t>(values[i]);
+        parameters[to.first[members[i]] + p] = static_cast<std::uint64_t>(values[i]);
     }
   }
   return in.ok();
+}
+
+bool read_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, EventColumns& out) {
+  return read_event_heads(in, n, time_base, max_parameters, out.events) &&
+         read_parameters(in, out.events, out.parameters);
+}
+
+bool read_source_calls(ColumnReader& in, std::size_t n, std::uint64_t time_base, EventColumns& out) {
+  EventColumns::SourceCalls& to = out.source_calls;
+  if (!read_event_heads(in, n, time_base, max_parameters, to)) return false;
+  in.next(n, to.duration);
+  in.next(n, to.site);
+  in.next(n, to.object);
+  return in.ok() && read_parameters(in, to, out.arguments);
 }
 
 bool read_raw_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, EventColumns& out) {
@@ -260,21 +275,23 @@ bool read_raw_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, E
 
 bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
                     std::string& error) {
-  constexpr std::size_t head_bytes = 4 * groups + 16;
+  const std::size_t counts_bytes = 4 * (header.version == 1 ? groups_of_format_1 : groups);
+  const std::size_t head_bytes = counts_bytes + 16;
   error = "malformed event chunk";
   if (bytes < head_bytes) return false;
-  std::uint32_t counts[groups];
+  std::uint32_t counts[groups] = {};
   std::uint32_t signatures;
   std::uint32_t misses;
   std::uint64_t time_base;
-  std::memcpy(counts, payload, sizeof counts);
-  std::memcpy(&signatures, payload + sizeof counts, 4);
-  std::memcpy(&misses, payload + sizeof counts + 4, 4);
-  std::memcpy(&time_base, payload + sizeof counts + 8, 8);
+  std::memcpy(counts, payload, counts_bytes);
+  std::memcpy(&signatures, payload + counts_bytes, 4);
+  std::memcpy(&misses, payload + counts_bytes + 4, 4);
+  std::memcpy(&time_base, payload + counts_bytes + 8, 8);
   std::uint64_t n = 0;
   for (const std::uint32_t count : counts) n += count;
   if (n != header.records || n > chunk_records) return false;
-  const std::uint32_t in_sequence = counts[Group::calls] + counts[Group::completions] + counts[Group::starts];
+  const std::uint32_t in_sequence =
+      counts[RecordGroup::calls] + counts[RecordGroup::completions] + counts[RecordGroup::starts];
   if (signatures > in_sequence || misses > in_sequence) return false;
   ColumnReader in(payload + head_bytes, payload + bytes);
   thread_local std::vector<Kind> kinds;
@@ -283,13 +300,14 @@ bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t 
   if (!read_signatures(in, signatures, columns.signatures, kinds)) return false;
   if (!read_sequence(in, misses, in_sequence, signatures, numbers)) return false;
   if (!sort_out(numbers, kinds, counts, columns) || !read_requests(in, columns)) return false;
-  in.next(counts[Group::completions], steps);
-  in.next(counts[Group::completions], columns.completions.request);
+  in.next(counts[RecordGroup::completions], steps);
+  in.next(counts[RecordGroup::completions], columns.completions.request);
   if (!in.ok() || !find_starts(steps, columns)) return false;
-  read_spans(in, counts[Group::flushes], time_base, true, columns.flushes);
-  read_spans(in, counts[Group::losses], time_base, false, columns.losses);
-  if (!read_events(in, counts[Group::events], time_base, columns)) return false;
-  if (!read_raw_events(in, counts[Group::raw_events], time_base, columns)) return false;
+  read_spans(in, counts[RecordGroup::flushes], time_base, true, columns.flushes);
+  read_spans(in, counts[RecordGroup::losses], time_base, false, columns.losses);
+  if (!read_events(in, counts[RecordGroup::events], time_base, columns)) return false;
+  if (!read_raw_events(in, counts[RecordGroup::raw_events], time_base, columns)) return false;
+  if (!read_source_calls(in, counts[RecordGroup::source_calls], time_base, columns)) return false;
   if (!in.ok() || !read_spans_of_calls(in.at(), payload + bytes, time_base, columns.calls)) return false;
   error.clear();
   return true;

@@ -43,7 +43,12 @@ struct EventColumns {
     std::vector<std::uint64_t> time;
     std::vector<std::uint32_t> first;  // one more than events
   } events, raw_events;
-  std::vector<std::uint64_t> parameters;
+  // Calls of other sources than MPI. `type` is the function, `time` the enter; the parameters are arguments.
+  struct SourceCalls : Events {
+    std::vector<std::uint64_t> duration;
+    std::vector<std::int64_t> site, object;
+  } source_calls;
+  std::vector<std::uint64_t> parameters, arguments;
   std::string text;  // the parameters of raw events
 };
 

@@ -69,6 +69,20 @@ void rows_of(const EventColumns::Events& columns, std::vector<DecodedEvent>& eve
   }
 }
 
+void rows_of(const EventColumns::SourceCalls& columns, std::vector<DecodedSourceCall>& calls) {
+  calls.resize(columns.type.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::uint32_t first = columns.first[i];
+    calls[i] = {columns.time[i],
+                columns.time[i] + columns.duration[i],
+                columns.type[i],
+                static_cast<std::uint32_t>(columns.site[i]),
+                static_cast<std::uint32_t>(columns.object[i]),
+                columns.first[i + 1] - first,
+                first};
+  }
+}
+
 }  // namespace
 
 bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
@@ -83,7 +97,9 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   events.losses = columns.losses;
   rows_of(columns.events, events.events);
   rows_of(columns.raw_events, events.raw_events);
+  rows_of(columns.source_calls, events.source_calls);
   events.parameters = columns.parameters;
+  events.arguments = columns.arguments;
   events.text = columns.text;
   return true;
 }

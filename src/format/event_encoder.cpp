@@ -18,11 +18,11 @@ using Group = RecordGroup;
 
 // A record has one kind, so the columns of all kinds share the room. Each type of event has columns of its own.
 constexpr unsigned max_columns = 10 + 2 + 2 + max_parameters;
-constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
+constexpr std::size_t max_event_shapes = 255;  // of events, and of source calls, in one chunk
 constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
-constexpr std::size_t payload_head = 9 * 4 + 8;
+constexpr std::size_t payload_head = 10 * 4 + 8;
 constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chunk_records) +
-                                  (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
+                                  2 * (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 constexpr std::size_t span_bytes = chunk_records + SpanWriter::bits_bound(chunk_records);
 
 // How far ahead records are prefetched, in bytes. The program's data has evicted them since they were written, and the
@@ -32,6 +32,13 @@ constexpr std::size_t records_ahead = 2048;
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
 constexpr std::int64_t low_half(std::uint64_t word) noexcept { return static_cast<std::int32_t>(word); }
 constexpr std::int64_t high_half(std::uint64_t word) noexcept { return static_cast<std::int32_t>(word >> 32); }
+
+// Records of a group that have parameters: events, or source calls. Their shape is their type and number of parameters.
+struct Shaped {
+  std::uint32_t at[chunk_records];  // offsets in the buffer
+  std::uint8_t shape[chunk_records];
+  std::uint64_t shapes[max_event_shapes];  // type and words
+};
 
 }  // namespace
 
@@ -46,9 +53,7 @@ struct alignas(64) EventEncoder::Workspace {
   StartedRequests requests;
   unsigned char spans[span_bytes];  // widths, and from chunk_records on the bits
   unsigned char order[chunk_records];
-  std::uint32_t event_at[chunk_records];  // offsets of events in the buffer
-  std::uint8_t event_shape[chunk_records];
-  std::uint64_t shapes[max_event_shapes];  // type and words
+  Shaped events, source_calls;
   char raw[raw_bound];
   alignas(64) char chunk[sizeof(ChunkHeader) + chunk_payload_bound(raw_bound, span_bytes)];
   ZSTD_CCtx_s* context;
@@ -63,25 +68,25 @@ using Workspace = EventEncoder::Workspace;
 struct Scan {
   std::uint32_t counts[Group::count] = {};
   std::uint32_t misses = 0;
-  unsigned shapes = 0;  // of events
+  unsigned event_shapes = 0, call_shapes = 0;
   std::uint64_t time_base = 0;
   std::size_t consumed = 0;  // bytes of records
   std::size_t records = 0;
   unsigned char* spans_end = nullptr;
 };
 
-// Finds the shape of an event (type and number of parameters) among those of the chunk. False if there are too many.
-bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept {
-  EventRecord record;
+// Finds the shape of the i-th record of a group among those of the chunk. False if there are too many.
+bool note_shape(Shaped& of, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept {
+  EventRecord record;  // a SourceCallRecord begins like it
   std::memcpy(&record, at, sizeof record);
   const std::uint64_t shape = std::uint64_t{record.type} << 16 | record.head.words;
-  unsigned k = i == 0 ? 0 : w.event_shape[i - 1];  // often the same as before
-  if (k >= shapes || w.shapes[k] != shape)
-    for (k = 0; k < shapes && w.shapes[k] != shape;) ++k;
+  unsigned k = i == 0 ? 0 : of.shape[i - 1];  // often the same as before
+  if (k >= shapes || of.shapes[k] != shape)
+    for (k = 0; k < shapes && of.shapes[k] != shape;) ++k;
   if (k == max_event_shapes) return false;
-  if (k == shapes) w.shapes[shapes++] = shape;
-  w.event_at[i] = static_cast<std::uint32_t>(offset);
-  w.event_shape[i] = static_cast<std::uint8_t>(k);
+  if (k == shapes) of.shapes[shapes++] = shape;
+  of.at[i] = static_cast<std::uint32_t>(offset);
+  of.shape[i] = static_cast<std::uint8_t>(k);
   return true;
 }
 
@@ -167,7 +172,11 @@ std::uint64_t first_time(const char* at, std::size_t bytes) noexcept {
       return true;
     }
     const auto offset = static_cast<std::size_t>(at - records);
-    if (group == Group::events && !note_event(w, at, offset, result.counts[group], result.shapes)) return false;
+    if (group == Group::events && !note_shape(w.events, at, offset, result.counts[group], result.event_shapes))
+      return false;
+    if (group == Group::source_calls &&
+        !note_shape(w.source_calls, at, offset, result.counts[group], result.call_shapes))
+      return false;
     if (group == Group::raw_events) {
       if (text + size > max_text) return false;
       text += size;
@@ -245,6 +254,7 @@ class ColumnWriter {
     write_flushes_and_losses();
     write_events();
     write_raw_events();
+    write_source_calls();
     return out_;
   }
 
@@ -349,26 +359,53 @@ class ColumnWriter {
     std::uint64_t previous = scan_.time_base;
     for (std::size_t i = 0; i < count; ++i) {
       EventRecord record;
-      std::memcpy(&record, records_ + w_.event_at[i], sizeof record);
+      std::memcpy(&record, records_ + w_.events.at[i], sizeof record);
       w_.column[0][i] = record.type;
       w_.column[1][i] = record.head.words - static_cast<int>(sizeof record / 8);
       w_.column[2][i] = as_signed((record.time >> tick_shift_) - previous);
       previous = record.time >> tick_shift_;
     }
     write_columns(3, count);
-    for (unsigned k = 0; k < scan_.shapes; ++k) {
-      const auto parameters = static_cast<unsigned>(w_.shapes[k] & 0xffff) - sizeof(EventRecord) / 8;
-      for (unsigned p = 0; p < parameters; ++p) write_parameter(k, p, count);
-    }
+    write_parameters(w_.events, scan_.event_shapes, count, sizeof(EventRecord));
   }
 
-  // The p-th parameter of all events of a shape.
-  void write_parameter(unsigned shape, unsigned p, std::size_t events) noexcept {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < events; ++i)
-      if (w_.event_shape[i] == shape)
-        std::memcpy(&w_.column[0][n++], records_ + w_.event_at[i] + sizeof(EventRecord) + std::size_t{8} * p, 8);
-    out_ = encode_shorter_column(w_.column[0], n, w_.column[1], out_);
+  void write_source_calls() noexcept {
+    const std::size_t count = scan_.counts[Group::source_calls];
+    const auto each = [&](auto visit) {
+      for (std::size_t i = 0; i < count; ++i) {
+        SourceCallRecord record;
+        std::memcpy(&record, records_ + w_.source_calls.at[i], sizeof record);
+        visit(record, i);
+      }
+    };
+    std::uint64_t previous = scan_.time_base;
+    each([&](const SourceCallRecord& record, std::size_t i) {
+      w_.column[0][i] = record.function;
+      w_.column[1][i] = record.head.words - static_cast<int>(sizeof record / 8);
+      w_.column[2][i] = as_signed((record.enter >> tick_shift_) - previous);
+      w_.column[3][i] = as_signed((record.leave >> tick_shift_) - (record.enter >> tick_shift_));
+      previous = record.enter >> tick_shift_;
+    });
+    write_columns(4, count);
+    each([&](const SourceCallRecord& record, std::size_t i) {
+      w_.column[0][i] = record.site;
+      w_.column[1][i] = record.object;
+    });
+    write_columns(2, count);
+    write_parameters(w_.source_calls, scan_.call_shapes, count, sizeof(SourceCallRecord));
+  }
+
+  // The parameters of the records of a group, which stand behind `head` bytes: for each shape a column for each.
+  void write_parameters(const Shaped& of, unsigned shapes, std::size_t records, std::size_t head) noexcept {
+    for (unsigned k = 0; k < shapes; ++k) {
+      const auto parameters = static_cast<unsigned>(of.shapes[k] & 0xffff) - head / 8;
+      for (unsigned p = 0; p < parameters; ++p) {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < records; ++i)
+          if (of.shape[i] == k) std::memcpy(&w_.column[0][n++], records_ + of.at[i] + head + std::size_t{8} * p, 8);
+        out_ = encode_shorter_column(w_.column[0], n, w_.column[1], out_);
+      }
+    }
   }
 
   void write_raw_events() noexcept {
@@ -423,8 +460,9 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   unsigned char* const widths = w.spans + chunk_records - calls;
   std::memmove(widths, w.spans, calls);
   const ByteView dense{widths, calls == 0 ? 0 : static_cast<std::size_t>(found.spans_end - widths)};
-  // Most bytes of the program's own events are parameters and raw bytes.
-  const bool has_events = found.counts[Group::events] + found.counts[Group::raw_events] != 0;
+  // Most bytes of the program's own events, and of source calls, are parameters and raw bytes.
+  const bool has_events =
+      found.counts[Group::events] + found.counts[Group::raw_events] + found.counts[Group::source_calls] != 0;
   const std::size_t size = write_chunk(w.context, has_events ? Effort::usual : Effort::little, header,
                                        {w.raw, static_cast<std::size_t>(end - w.raw)}, dense, w.chunk);
   return {w.chunk, size, found.consumed, found.records, calls};

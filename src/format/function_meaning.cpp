@@ -14,6 +14,7 @@ constexpr FunctionMeaning meanings[] = {
    .operation = Operation::operation_,                                       \
    .completes_accesses = CompletesAccesses::accesses __VA_OPT__(, ) __VA_ARGS__},
 #include "meanings.inc"
+#include "source_meanings.inc"
 #undef TARE_MEANING
 };
 static_assert(sizeof meanings == (function_count + 1) * sizeof(FunctionMeaning));

@@ -9,7 +9,8 @@
 
 namespace tare::format {
 
-// The kind of a record. Values below first_other are numbers of MPI functions (functions.h).
+// The kind of a record. Values below first_other are numbers of functions of MPI (functions.h). Calls of other sources
+// of events are SourceCallRecords.
 enum RecordKind : std::uint16_t {
   first_other = 0x8000,
   completion = 0x8001,          // one completed request; belongs to the call record before it
@@ -19,6 +20,7 @@ enum RecordKind : std::uint16_t {
   raw_event = 0x8005,           // of the API: a registered type and bytes
   start = 0x8006,               // one of several requests that a call started; belongs to the call record before it
   foreign_completion = 0x8007,  // as completion, for a request that another thread started
+  source_call = 0x8008,         // a call of a function of another source than MPI, with arguments of its own
 };
 
 struct RecordHead {
@@ -120,7 +122,19 @@ struct RawEventRecord {
 };
 static_assert(sizeof(RawEventRecord) == 24);
 
-inline constexpr unsigned max_parameters = 10;
+// A call of a function of another source than MPI, written at its exit. It begins as an EventRecord does. Its arguments
+// follow, 8 bytes each, as many as `words` has room for. The table of the source names them.
+struct SourceCallRecord {
+  RecordHead head;
+  std::uint32_t function;
+  std::uint64_t enter;
+  std::uint64_t leave;
+  std::uint32_t site;
+  std::uint32_t object;  // what the call works on, as the source numbers it; 0: nothing
+};
+static_assert(sizeof(SourceCallRecord) == 32);
+
+inline constexpr unsigned max_parameters = 10;        // also of arguments of a SourceCallRecord
 inline constexpr std::uint64_t max_raw_bytes = 2048;  // longer ones are cut
 
 }  // namespace tare::format

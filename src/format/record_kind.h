@@ -27,6 +27,8 @@ namespace tare::format {
       return size == sizeof(LossRecord) ? size : 0;
     case event:
       return size >= sizeof(EventRecord) && size <= sizeof(EventRecord) + 8 * max_parameters ? size : 0;
+    case source_call:
+      return size >= sizeof(SourceCallRecord) && size <= sizeof(SourceCallRecord) + 8 * max_parameters ? size : 0;
     case raw_event: {
       RawEventRecord record;
       if (size < sizeof record) return 0;
@@ -40,10 +42,11 @@ namespace tare::format {
 
 // Groups of records, in the order of counts and columns in a chunk.
 struct RecordGroup {
-  enum Number : unsigned { calls, completions, flushes, losses, events, raw_events, starts, count };
+  enum Number : unsigned { calls, completions, flushes, losses, events, raw_events, starts, source_calls, count };
 };
 inline unsigned group_of(std::uint16_t kind) noexcept {
   if (kind == foreign_completion) return RecordGroup::completions;
+  if (kind == source_call) return RecordGroup::source_calls;
   return kind < first_other ? unsigned{RecordGroup::calls} : kind - first_other;
 }
 

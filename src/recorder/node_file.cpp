@@ -56,17 +56,10 @@ class ChunkMemory {
 };
 
 bool write_function_names() noexcept {
-  std::size_t bytes = 0;
-  for (unsigned i = 1; i <= format::function_count; ++i) bytes += std::strlen(format::function_name(i)) + 1;
+  const std::size_t bytes = format::functions_bytes();
   ChunkMemory memory(bytes);
   if (!memory) return false;
-  char* out = memory.raw();
-  for (unsigned i = 1; i <= format::function_count; ++i) {
-    const char* name = format::function_name(i);
-    const std::size_t length = std::strlen(name) + 1;
-    std::memcpy(out, name, length);
-    out += length;
-  }
+  format::put_functions(memory.raw());
   format::ChunkHeader header{};
   header.type = format::ChunkType::functions;
   return memory.append(header, memory.raw(), bytes);

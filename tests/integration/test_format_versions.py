@@ -23,7 +23,7 @@ RUNS = sorted(meta.parent for meta in DATA.glob("v*/*/meta.json"))
 HEADER = struct.Struct("<IHBBQIIIIIIQQI")
 HEADER_BYTES = HEADER.size + 4
 EVENTS = 4
-NEWEST = 1
+NEWEST = 2
 
 stored = pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.parent.name}-{run.name}")
 
@@ -140,7 +140,7 @@ def test_a_newer_version_is_named(run: Path, tare: Path, tmp_path: Path) -> None
     for verb in ("info", "profile", "events"):
         message = failure(tare, verb, copy)
         assert message == (
-            f"tare: {file.name} has format version {NEWEST + 1}, this tare reads version {NEWEST}: "
+            f"tare: {file.name} has format version {NEWEST + 1}, this tare reads versions 1 to {NEWEST}: "
             "read it with the tare that wrote it, or a newer one\n"
         )
 

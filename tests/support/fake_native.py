@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 DEFAULT_FAN_OUT, LONGEST_REGION, ONCE = 8, 95, 2**24 - 1
 SMALLEST_RING, LARGEST_RING = 2**14, 2**30
 HOST_FILE = "node.tare"

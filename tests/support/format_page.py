@@ -1,6 +1,6 @@
 """A reader of `<host>.tare` made from docs/format.md alone: where tare's own differs, the page is wrong.
 
-It takes whole files of format 1, whose processes have one thread or do not complete each other's requests.
+It takes whole files of formats 1 and 2, whose processes have one thread or do not complete each other's requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 FUNCTIONS, PROCESS, DEFINITIONS, EVENTS = 1, 2, 3, 4
-CALL, COMPLETION, FLUSH, LOSS, EVENT, RAW_EVENT, START = range(7)
+CALL, COMPLETION, FLUSH, LOSS, EVENT, RAW_EVENT, START, SOURCE_CALL = range(8)
 COMMUNICATOR, COMMUNICATOR_NAME, EVENT_TYPE = 4, 5, 6
 OF_TARED = 1 << 31
 COMPLETED_IN_CHUNK = 1
@@ -38,6 +38,7 @@ _zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 
 @dataclass
 class Chunk:
+    version: int
     type: int
     process: int
     location: int
@@ -45,6 +46,13 @@ class Chunk:
     block: int
     pair: tuple[int, int]  # ticks, monotonic_ns
     payload: bytes
+
+
+@dataclass
+class Function:
+    source: str
+    name: str
+    arguments: list[str]
 
 
 @dataclass
@@ -60,6 +68,7 @@ class Row:
     completed: list[tuple[int, Values]] = field(default_factory=list)
     type: str = ""
     content: Sequence[int] | bytes = ()
+    object: int = 0  # of a source call, whose arguments are its values
 
 
 @dataclass
@@ -90,8 +99,7 @@ class Process:
 
 def read(data: bytes) -> list[Process]:
     chunks = list(chunks_of(data))
-    (names,) = (chunk.payload for chunk in chunks if chunk.type == FUNCTIONS)
-    functions = [name.decode() for name in names.split(b"\0")]
+    (functions,) = (functions_of(chunk) for chunk in chunks if chunk.type == FUNCTIONS)
     processes = {chunk.process: process_of(chunk) for chunk in chunks if chunk.type == PROCESS}
     blocks: dict[tuple[int, int], Block] = {}
     for chunk in chunks:
@@ -113,6 +121,21 @@ def read(data: bytes) -> list[Process]:
     return list(processes.values())
 
 
+def functions_of(chunk: Chunk) -> list[Function]:
+    """The functions by their numbers, less one."""
+    if chunk.version == 1:
+        return [Function("MPI", name.decode(), []) for name in chunk.payload.split(b"\0")[:-1]]
+    functions, at = [], 0
+    while at < len(chunk.payload):
+        (count,) = struct.unpack_from("<I", chunk.payload, at)
+        source, *texts = chunk.payload[at + 4 :].split(b"\0", 1 + 2 * count)[: 1 + 2 * count]
+        at += 4 + sum(len(text) + 1 for text in (source, *texts))
+        for name, arguments in zip(texts[::2], texts[1::2], strict=True):
+            names = arguments.decode().split(",") if arguments else []
+            functions.append(Function(source.decode(), name.decode(), names))
+    return functions
+
+
 def chunks_of(data: bytes) -> Iterator[Chunk]:
     at = 0
     while at < len(data):
@@ -120,7 +143,8 @@ def chunks_of(data: bytes) -> Iterator[Chunk]:
         magic, version, kind, compression, process, location, _, stored_bytes, raw_bytes, records, block = (
             head[:11]
         )
-        assert (magic, version) == (0xE54A5A54, 1)
+        assert magic == 0xE54A5A54
+        assert version in (1, 2)
         assert head[14] == crc32c(data[at : at + 60])
         payload = data[at + HEADER.size : at + HEADER.size + stored_bytes]
         assert head[13] == crc32c(payload)
@@ -129,7 +153,7 @@ def chunks_of(data: bytes) -> Iterator[Chunk]:
             _zstd.ZSTD_decompress(raw, ctypes.c_size_t(raw_bytes), payload, ctypes.c_size_t(stored_bytes))
             payload = raw.raw
         assert len(payload) == raw_bytes
-        yield Chunk(kind, process, location, records, block, (head[11], head[12]), payload)
+        yield Chunk(version, kind, process, location, records, block, (head[11], head[12]), payload)
         at += HEADER.size + stored_bytes
 
 
@@ -255,7 +279,7 @@ class Payload:
 class Block:
     """The events of a location block. Requests are numbered in the order of their start."""
 
-    def __init__(self, process: Process, functions: list[str]) -> None:
+    def __init__(self, process: Process, functions: list[Function]) -> None:
         self.process = process
         self.functions = functions
         self.call: Row | None = None  # the last one
@@ -264,7 +288,8 @@ class Block:
 
     def add(self, chunk: Chunk) -> None:
         payload = Payload(chunk.payload)
-        *counts, signature_count, unexpected = payload.take("9I")
+        *counts, signature_count, unexpected = payload.take("9I" if chunk.version == 1 else "10I")
+        counts += [0] * (SOURCE_CALL + 1 - len(counts))
         (time_base,) = payload.take("Q")
         assert sum(counts) == chunk.records
         signatures = [dict(zip(SIGNATURE, row, strict=True)) for row in payload.group(signature_count, 10)]
@@ -281,6 +306,9 @@ class Block:
             *self.raw_events(payload, counts[RAW_EVENT], time_base),
         ):
             row = Row(chunk.location, time, time, type=self.process.event_types[type_], content=content)
+            self.process.rows.append(row)
+        for row in self.source_calls(payload, counts[SOURCE_CALL], time_base):
+            row.thread = chunk.location
             self.process.rows.append(row)
         spans = iter(payload.spans(counts[CALL]) if counts[CALL] else [])
         assert payload.at == len(chunk.payload)
@@ -301,7 +329,7 @@ class Block:
                 gap, duration = next(spans)
                 enter = (last_leave + gap) % 2**64
                 self.call = Row(chunk.location, enter, enter + duration)
-                self.call.function, self.call.values = self.functions[values["function"] - 1], values
+                self.call.function, self.call.values = self.functions[values["function"] - 1].name, values
                 self.process.rows.append(self.call)
                 last_leave = self.call.leave
                 if values["starts"]:
@@ -318,16 +346,34 @@ class Block:
     def events(payload: Payload, n: int, time_base: int) -> Iterator[tuple[int, int, list[int]]]:
         time = time_base
         heads = list(payload.group(n, 3))
+        result = []
+        words = Block.parameters(payload, [(type_, count) for type_, count, _ in heads])
+        for (type_, _, gap), of_event in zip(heads, words, strict=True):
+            time += gap
+            result.append((type_, time, of_event))
+        return iter(result)
+
+    @staticmethod
+    def parameters(payload: Payload, shapes: list[tuple[int, int]]) -> Iterator[list[int]]:
+        """The words of each record: of an event, or of a source call."""
         columns: dict[tuple[int, int], Iterator[tuple[int, ...]]] = {}
-        shapes = [(type_, count) for type_, count, _ in heads]
         for type_, count in dict.fromkeys(shapes):
             columns[type_, count] = payload.group(shapes.count((type_, count)), count)
-        result = []
-        for type_, count, gap in heads:
-            time += gap
-            words = next(columns[type_, count]) if count else ()
-            result.append((type_, time, [word % 2**64 for word in words]))
-        return iter(result)
+        words = [next(columns[shape]) if shape[1] else () for shape in shapes]
+        return iter([[word % 2**64 for word in of_record] for of_record in words])
+
+    def source_calls(self, payload: Payload, n: int, time_base: int) -> Iterator[Row]:
+        enter = time_base
+        heads = list(payload.group(n, 6))
+        arguments = Block.parameters(payload, [(function, count) for function, count, *_ in heads])
+        rows = []
+        for (number, _, gap, duration, site, object_), words in zip(heads, arguments, strict=True):
+            enter += gap
+            function = self.functions[number - 1]
+            row = Row(0, enter, enter + duration, function.name, object=object_)
+            row.values = dict(zip(function.arguments, words, strict=True)) | {"site": site}
+            rows.append(row)
+        return iter(rows)
 
     @staticmethod
     def raw_events(payload: Payload, n: int, time_base: int) -> Iterator[tuple[int, int, bytes]]:

@@ -52,7 +52,7 @@ OTF2_RegionRef Definitions::add_region(const Region& region) {
 }
 
 OTF2_RegionRef Definitions::region(const EventRow& row) {
-  const bool is_call = row.kind == EventKind::call;
+  const bool is_call = reader::is_call(row.kind);
   const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
   const std::uint32_t number = is_call         ? row.function
                                : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
@@ -64,7 +64,7 @@ OTF2_RegionRef Definitions::region(const EventRow& row) {
                 OTF2_REGION_FLAG_NONE, 0};
   if (is_call) {
     region.role = role_of(row.function);
-    region.paradigm = OTF2_PARADIGM_MPI;
+    region.paradigm = row.kind == EventKind::call ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_UNKNOWN;
   } else if (is_of_program) {
     region.role = OTF2_REGION_ROLE_CODE;
     region.paradigm = OTF2_PARADIGM_USER;

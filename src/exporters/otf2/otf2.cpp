@@ -182,7 +182,7 @@ void Otf2Writer::enter(const Track& track, std::int64_t time_ns, const Span& spa
     add_call(span);
   } else if (row.kind != EventKind::event) {
     if (row.bytes != no_bytes) add(bytes, row.bytes);
-    add(records, row.records);
+    if (row.kind != EventKind::source_call) add(records, row.records);
   }
   if (row.kind == EventKind::loss) {
     place.entry.lost += row.records;

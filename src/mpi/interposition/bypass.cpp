@@ -11,7 +11,7 @@
 extern "C" {
 // By the number of the function: the address of its instructions; and its wrapper, for calls that are to be measured.
 [[gnu::visibility("hidden")]] extern void* const tare_bypass[];
-[[gnu::visibility("hidden")]] constinit void* tare_wrappers[tare::format::function_count + 1] = {};
+[[gnu::visibility("hidden")]] constinit void* tare_wrappers[tare::format::mpi_function_count + 1] = {};
 }
 
 namespace tare::mpi {
@@ -50,7 +50,7 @@ Bypass bypass_of(const format::FunctionMeaning& meaning) noexcept {
 
 // The numbers of the functions whose calls may bypass their wrappers: `always`, then those without requests.
 struct Candidates {
-  std::uint16_t numbers[format::function_count] = {};
+  std::uint16_t numbers[format::mpi_function_count] = {};
   unsigned always = 0, count = 0;
 
   // Whether they are known. False while another thread looks for them.
@@ -69,7 +69,7 @@ struct Candidates {
   enum : unsigned { unknown, being_found, known };
   std::atomic<unsigned> state_{unknown};
   void add(Bypass kind) noexcept {
-    for (unsigned i = 1; i <= format::function_count; ++i)
+    for (unsigned i = 1; i <= format::mpi_function_count; ++i)
       if (bypass_of(format::meaning_of(i)) == kind) numbers[count++] = static_cast<std::uint16_t>(i);
   }
 };

@@ -19,7 +19,7 @@
 
 extern "C" {
 constinit thread_local std::uintptr_t tare_inside = 0;
-constinit void* tare_library[tare::format::function_count + 1] = {};
+constinit void* tare_library[tare::format::mpi_function_count + 1] = {};
 // Where the first call goes. `entry`: twice the number of the function, plus 1 if it was called as PMPI_X.
 [[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller) noexcept;
 // Where a call goes that is made while tare_inside is set. The last arguments are the registers of the calling frame
@@ -30,7 +30,7 @@ constinit void* tare_library[tare::format::function_count + 1] = {};
 
 namespace tare::mpi {
 
-constinit void* below_table[format::function_count + 1] = {};
+constinit void* below_table[format::mpi_function_count + 1] = {};
 
 namespace {
 
@@ -48,14 +48,14 @@ void* lookup_variable(const char* symbol, void* library) noexcept {
 // similar in all.
 int missing_function() noexcept { return 16; }
 
-constinit bool missing[format::function_count + 1] = {};
+constinit bool missing[format::mpi_function_count + 1] = {};
 
 // Fills the tables. Threads that do so at the same time write the same values, so no lock is held across calls of the
 // loader.
 void fill_next(const Library& library) noexcept {
   void* const none = reinterpret_cast<void*>(&missing_function);
   char name[128];
-  for (unsigned i = 1; i <= format::function_count; ++i) {
+  for (unsigned i = 1; i <= format::mpi_function_count; ++i) {
     std::snprintf(name, sizeof name, "P%s", format::function_name(i));
     void* next = real_dlsym(RTLD_NEXT, name + 1);
     void* own = real_dlsym(library.handle, name + 1);
@@ -90,7 +90,7 @@ void wrap(unsigned number, void* wrapper) noexcept {
 
 void wrap_all(const Tables& tables) noexcept {
   const bool timed = lookups_timed();
-  for (unsigned i = 1; i <= format::function_count; ++i)
+  for (unsigned i = 1; i <= format::mpi_function_count; ++i)
     wrap(i, (timed ? tables.timed : has_tool(i) ? tables.counted_around_tool : tables.counted)[i]);
   if (!sampling_asked()) return;
   for (const SampledWrapper* each = tables.sampled; each->function != Function::none; ++each)
@@ -98,7 +98,7 @@ void wrap_all(const Tables& tables) noexcept {
 }
 
 void only_forward() noexcept {
-  for (unsigned i = 1; i <= format::function_count; ++i) {
+  for (unsigned i = 1; i <= format::mpi_function_count; ++i) {
     if (missing[i]) continue;
     tare_profiling_slots[i] = tare_library[i];
     tare_slots[i] = tare_next[i];

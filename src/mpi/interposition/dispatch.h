@@ -50,7 +50,7 @@ bool is_dispatched_to(unsigned number, bool profiling, const void* address) noex
 bool has(Function function) noexcept;
 
 // What a measured call reaches below this library.
-[[gnu::visibility("hidden")]] extern void* below_table[format::function_count + 1];
+[[gnu::visibility("hidden")]] extern void* below_table[format::mpi_function_count + 1];
 
 template <class Signature>
 Signature* below(Function function) noexcept {
@@ -75,5 +75,5 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern void* tare_next[];
 [[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
 // The functions of the MPI library itself.
-[[gnu::visibility("hidden")]] extern void* tare_library[tare::format::function_count + 1];
+[[gnu::visibility("hidden")]] extern void* tare_library[tare::format::mpi_function_count + 1];
 }

@@ -14,8 +14,9 @@
 
 namespace {
 using Dlsym = void*(void*, const char*);
-constexpr unsigned entries = 2 * (tare::format::function_count + 1);  // of MPI_X at twice its number, then of PMPI_X
-constexpr unsigned libraries = 4;  // the most MPI libraries with asked stubs; see the stubs
+constexpr unsigned entries =
+    2 * (tare::format::mpi_function_count + 1);  // of MPI_X at twice its number, then of PMPI_X
+constexpr unsigned libraries = 4;                // the most MPI libraries with asked stubs; see the stubs
 }  // namespace
 
 extern "C" {

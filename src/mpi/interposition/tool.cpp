@@ -6,8 +6,8 @@
 #include "recorder/system.h"
 
 extern "C" {
-constinit void* tare_tools[tare::format::function_count + 1] = {};
-constinit void* tare_profiling_wrappers[tare::format::function_count + 1] = {};
+constinit void* tare_tools[tare::format::mpi_function_count + 1] = {};
+constinit void* tare_profiling_wrappers[tare::format::mpi_function_count + 1] = {};
 
 // The number of the function that this thread is calling by PMPI_X; 0 from when that is known below the wrapper.
 [[gnu::visibility("hidden")]] constinit thread_local std::uint32_t tare_profiling_call

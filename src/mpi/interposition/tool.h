@@ -19,9 +19,9 @@
 
 extern "C" {
 // By the number of the function. The tool's function; nullptr: there is none.
-[[gnu::visibility("hidden")]] extern void* tare_tools[tare::format::function_count + 1];
+[[gnu::visibility("hidden")]] extern void* tare_tools[tare::format::mpi_function_count + 1];
 // The wrappers of such functions.
-[[gnu::visibility("hidden")]] extern void* tare_profiling_wrappers[tare::format::function_count + 1];
+[[gnu::visibility("hidden")]] extern void* tare_profiling_wrappers[tare::format::mpi_function_count + 1];
 // The entries: before the wrapper, and before the tool.
 [[gnu::visibility("hidden")]] extern void* const tare_profiling_entries[];
 [[gnu::visibility("hidden")]] extern void* const tare_tool_entries[];

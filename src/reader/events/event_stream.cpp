@@ -36,7 +36,7 @@ struct Context {
     if (row.kind == EventKind::flush && !choice.wants_flushes()) return false;
     if (row.kind == EventKind::drain && !choice.wants_drains()) return false;
     if (row.kind == EventKind::loss && !choice.wants_losses()) return false;
-    if (row.kind == EventKind::call && !choice.wants_call(row.function)) return false;
+    if (is_call(row.kind) && !choice.wants_call(row.function)) return false;
     if (is_event(row.kind) && !choice.wants_event(row.event_type)) return false;
     return filter.wants_time(row.start_ns, row.duration_ns);
   }
@@ -130,6 +130,7 @@ class Cursor {
       const auto* first = events_.parameters.data() + event.at;
       row.parameters.assign(first, first + event.count);
     }
+    for (const DecodedSourceCall& call : events_.source_calls) add(chunk, call, context);
     for (const DecodedEvent& event : events_.raw_events)
       add(chunk, event, EventKind::raw_event).text.assign(events_.text, event.at, event.count);
   }
@@ -167,6 +168,19 @@ class Cursor {
     row.request = start_request(call.request, call.communicator, row.thread,
                                 process_->shown(row.thread, process_->time_of(call.leave)))
                       .request;
+  }
+
+  void add(const ChunkRef& chunk, const DecodedSourceCall& call, const Context& context) {
+    EventRow& row = add_row(chunk, call.enter, process_->span_ns(call.enter, call.leave));
+    row.kind = EventKind::source_call;
+    row.function = FunctionNames::lookup(*process_->functions, call.function);
+    row.site = process_->sites.find(call.site);
+    row.object = call.object;
+    const auto* first = events_.arguments.data() + call.at;
+    row.parameters.assign(first, first + call.count);
+    const std::vector<std::string>& names = context.run->functions().arguments(row.function);
+    for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
+      if (names[i] == "bytes") row.bytes = row.parameters[i];
   }
 
   // The rank in the world of a peer; no_peer if it is not known.

@@ -14,7 +14,9 @@
 namespace tare::reader {
 
 // Events of the API have the kind `event` or, for raw ones, `raw_event`.
-enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event };
+// `call`: of a function of MPI; `source_call`: of another source of events.
+enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event, source_call };
+constexpr bool is_call(EventKind kind) { return kind == EventKind::call || kind == EventKind::source_call; }
 
 // One of several requests that a call started or completed. Unknown values are absent, as in EventRow.
 struct EventRequest {
@@ -53,12 +55,14 @@ struct EventRow {
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
   bool rooted = false;                       // `peer` is the root of a collective
+  std::uint32_t object = 0;                  // of a call of another source: what it works on; 0: nothing
   const std::string* thread_name = nullptr;  // nullptr: it has none; valid as long as the run
   std::vector<EventRequest> requests{};      // for a call: its requests, if it started or completed several
   std::int32_t event_type = -1;              // for an event: index in Run::event_types(), -1 if its definition is lost
-  std::vector<std::uint64_t> parameters{};   // for an event: 8 bytes each, as recorded
-  std::string text{};                        // for a raw event
-  std::uint32_t starter = UINT32_MAX;        // the thread that started `request`, if it is another thread
+  // Of an event: 8 bytes each, as recorded. Of a call of another source: its arguments (FunctionNames::arguments).
+  std::vector<std::uint64_t> parameters{};
+  std::string text{};                  // for a raw event
+  std::uint32_t starter = UINT32_MAX;  // the thread that started `request`, if it is another thread
 };
 
 // The events of all locations, merged in the order of time. Keeps one decoded chunk of each location in memory. Events

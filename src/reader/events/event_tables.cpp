@@ -37,11 +37,13 @@ class ConstantColumn {
 };
 
 constexpr std::int64_t no_span_bytes = -1;
+constexpr std::int64_t no_span_records = -1;
 
-struct Span {  // flush, drain or loss
+struct Span {  // flush, drain, loss, or call of another source than MPI
   std::int64_t start_ns, duration_ns, records, bytes;
   std::uint32_t thread;
   std::int32_t name;
+  std::int32_t site = -1;  // index in Run::sites()
 };
 
 }  // namespace
@@ -90,6 +92,8 @@ struct EventTables::State {
   void start_block();
   void load(const ChunkRef& ref);
   void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
+  void add_source_calls();
+  void add_span(Span span);
   void fill_spans(EventBatch& batch);
   void fill_location(EventBatch& batch);
 };
@@ -189,20 +193,38 @@ void EventTables::State::load(const ChunkRef& ref) {
   if (of_tared ? choice.wants_drains() : choice.wants_flushes())
     add_spans(columns.flushes, of_tared ? texts.drain() : texts.flush(), true);
   if (choice.wants_losses()) add_spans(columns.losses, texts.loss(), false);
+  add_source_calls();
 }
 
 void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
   const Process& process = *place.process;
-  for (const DecodedSpan& span : from) {
-    Span added{process.time_of(span.enter),
-               process.span_ns(span.enter, span.leave),
-               static_cast<std::int64_t>(span.records),
-               have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
-               place.thread,
-               name};
-    process.move(place.thread, &added.start_ns, &added.duration_ns, 1);
-    if (context.filter.wants_time(added.start_ns, added.duration_ns)) spans.push_back(added);
+  for (const DecodedSpan& span : from)
+    add_span({process.time_of(span.enter), process.span_ns(span.enter, span.leave),
+              static_cast<std::int64_t>(span.records),
+              have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes, place.thread, name});
+}
+
+void EventTables::State::add_source_calls() {
+  const EventColumns::SourceCalls& calls_of = columns.source_calls;
+  const Process& process = *place.process;
+  for (std::size_t i = 0; i < calls_of.type.size(); ++i) {
+    const std::uint16_t function = FunctionNames::lookup(*process.functions, calls_of.type[i]);
+    if (!context.choice.wants_call(function)) continue;
+    const std::vector<std::string>& names = context.run.functions().arguments(function);
+    const std::size_t arguments = std::min<std::size_t>(names.size(), calls_of.first[i + 1] - calls_of.first[i]);
+    std::int64_t bytes = no_span_bytes;
+    for (std::size_t k = 0; k < arguments; ++k)
+      if (names[k] == "bytes") bytes = static_cast<std::int64_t>(columns.arguments[calls_of.first[i] + k]);
+    add_span({process.time_of(calls_of.time[i]),
+              process.span_ns(calls_of.time[i], calls_of.time[i] + calls_of.duration[i]), no_span_records, bytes,
+              place.thread, context.texts.function(function),
+              process.sites.find(static_cast<std::uint32_t>(calls_of.site[i]))});
   }
+}
+
+void EventTables::State::add_span(Span span) {
+  place.process->move(place.thread, &span.start_ns, &span.duration_ns, 1);
+  if (context.filter.wants_time(span.start_ns, span.duration_ns)) spans.push_back(span);
 }
 
 // Fills the batch with the spans of one thread. If several threads used the block one after another, it is called for
@@ -221,8 +243,18 @@ void EventTables::State::fill_spans(EventBatch& batch) {
   fill(Column::function, absent, [](const Span& s) { return s.name; });
   fill(Column::start_ns, INT64_MIN, [](const Span& s) { return s.start_ns; });
   fill(Column::duration_ns, none, [](const Span& s) { return s.duration_ns; });
-  fill(Column::records, none, [](const Span& s) { return s.records; });
+  fill(Column::records, no_span_records, [](const Span& s) { return s.records; });
   fill(Column::bytes, no_span_bytes, [](const Span& s) { return s.bytes; });
+  const bool have_sites =
+      std::any_of(spans.begin() + static_cast<std::ptrdiff_t>(next_span),
+                  spans.begin() + static_cast<std::ptrdiff_t>(end), [](const Span& s) { return s.site >= 0; });
+  if (have_sites) {
+    const EventTexts& texts = context.texts;
+    fill(Column::site, absent, [](const Span& s) { return s.site < 0 ? absent : s.site; });
+    fill(Column::caller, absent, [&](const Span& s) { return texts.site(s.site).caller; });
+    fill(Column::file, absent, [&](const Span& s) { return texts.site(s.site).file; });
+    fill(Column::line, absent, [&](const Span& s) { return texts.site(s.site).line; });
+  }
   next_span = end;
 }
 

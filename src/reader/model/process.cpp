@@ -82,7 +82,7 @@ double mpi_share(const Account& account) {
 std::vector<bool> outside_net_time(const FunctionNames& names) {
   std::vector<bool> outside;
   for (unsigned number = 0; number < names.names().size(); ++number)
-    outside.push_back(meaning_of(number).bounds_net_time());
+    outside.push_back(meaning_of(number).bounds_net_time() || !names.is_of_mpi(static_cast<std::uint16_t>(number)));
   return outside;
 }
 

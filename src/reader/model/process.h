@@ -136,7 +136,8 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 // of the other threads.
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile);
 void add_totals(Totals& to, const Totals& from);
-// By function number: true for MPI_Init, MPI_Finalize and their variants, whose time is not net time.
+// By function number: true for MPI_Init, MPI_Finalize and their variants, and for functions of other sources than MPI,
+// whose time is no net time in MPI.
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
 // The cost account of a process: what measuring cost it, and the times that the cost is compared with.

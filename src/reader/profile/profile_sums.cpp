@@ -62,6 +62,7 @@ ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names)
   for (const std::string& name : names.names()) {
     functions_.push_back(!query.functions || has(*query.functions, name));
     untimed_.push_back(has(query.untimed, name));
+    of_mpi_.push_back(names.is_of_mpi(static_cast<std::uint16_t>(of_mpi_.size())));
   }
   for (Wanted* wanted : {&query_.worlds, &query_.ranks, &query_.communicators}) sort(*wanted);
 }
@@ -100,8 +101,10 @@ void ProfileSummer::add(const ProfileRow& row) {
   if (row.calls == 0) return;
   const std::uint16_t function = FunctionNames::lookup(*process_->functions, row.function);
   const bool known = function != FunctionNames::other;  // else the row sums calls for which the table had no room
+  // In rows of other sources than MPI, it is the number of what the calls worked on.
   const std::int32_t communicator =
-      known ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator)) : -1;
+      known && of_mpi_[function] ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator))
+                                 : -1;
   if (!wants(function, communicator)) return;
   SumKey key;
   if (query_.world) key.world = process_->world;

@@ -91,6 +91,7 @@ class ProfileSummer {
 
   SumsQuery query_;
   std::vector<bool> functions_;  // by number: whether the query includes it
+  std::vector<bool> of_mpi_;     // by number
   std::vector<bool> untimed_;    // by number: whether only its calls are added up
   std::vector<Group> groups_;
   std::vector<std::uint32_t> slots_;  // hash table of indices in groups_, plus 1

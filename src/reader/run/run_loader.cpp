@@ -230,7 +230,8 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
   const ChunkHeader& header = chunk.header;
   switch (header.type) {
     case ChunkType::functions: {
-      auto& map = run_.maps_.emplace_back(std::make_unique<FunctionNames::Map>(run_.functions_->map_of(payload)));
+      auto& map = run_.maps_.emplace_back(
+          std::make_unique<FunctionNames::Map>(run_.functions_->map_of(payload, header.version)));
       maps_by_file_.try_emplace(chunk.file, map.get());
       return true;
     }

@@ -46,7 +46,7 @@ class IndexBuilder {
     std::size_t at = 0;
     while (at < bytes_.size()) {
       const std::optional<ChunkHeader> header = chunk_at(at);
-      if (header && header->version != format::format_version) return unknown_version(header->version);
+      if (header && !format::is_known_version(header->version)) return unknown_version(header->version);
       at = header ? take(*header, at + sizeof *header) : skip(at);
     }
     if (ends_ == 0) warn("is cut off: its end is missing");
@@ -59,7 +59,7 @@ class IndexBuilder {
     if (bytes_.size() - at < sizeof(ChunkHeader) || !format::is_chunk_header(bytes_.data() + at)) return std::nullopt;
     ChunkHeader header;
     std::memcpy(&header, bytes_.data() + at, sizeof header);
-    if (header.version != format::format_version) return header;
+    if (!format::is_known_version(header.version)) return header;
     if (header.type != ChunkType::file && header.type != ChunkType::archive_end) return std::nullopt;
     const std::string_view payload = bytes_.substr(at + sizeof header, header.stored_bytes);
     if (payload.size() < header.stored_bytes || header.compression != format::Compression::none) return std::nullopt;
@@ -127,8 +127,9 @@ class IndexBuilder {
   void warn(const std::string& what) { index_.warnings.push_back(name_ + " " + what); }
 
   Failure unknown_version(unsigned version) const {
-    return Failure{name_ + " has format version " + std::to_string(version) + ", this tare reads version " +
-                   std::to_string(format::format_version) + ": read it with the tare that wrote it, or a newer one"};
+    return Failure{name_ + " has format version " + std::to_string(version) + ", this tare reads versions " +
+                   std::to_string(format::oldest_format_version) + " to " + std::to_string(format::format_version) +
+                   ": read it with the tare that wrote it, or a newer one"};
   }
 
   std::string_view bytes_;

@@ -39,7 +39,7 @@ class Scanner {
     if (!header_at(at)) return 0;
     ChunkRef chunk{{}, bytes_.data() + at + sizeof(ChunkHeader), at, file_};
     std::memcpy(&chunk.header, bytes_.data() + at, sizeof chunk.header);
-    if (chunk.header.version != format::format_version) {
+    if (!format::is_known_version(chunk.header.version)) {
       wrong_version_ = chunk.header.version;
       return 0;
     }
@@ -97,8 +97,9 @@ class Scanner {
   }
 
   Failure unknown_version() const {
-    return Failure{name_ + " has format version " + std::to_string(wrong_version_) + ", this tare reads version " +
-                   std::to_string(format::format_version) + ": read it with the tare that wrote it, or a newer one"};
+    return Failure{name_ + " has format version " + std::to_string(wrong_version_) + ", this tare reads versions " +
+                   std::to_string(format::oldest_format_version) + " to " + std::to_string(format::format_version) +
+                   ": read it with the tare that wrote it, or a newer one"};
   }
 
   std::string_view bytes_;

@@ -1,38 +1,75 @@
 #include "reader/store/function_names.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "format/chunk.h"
 #include "format/functions.h"
 
 namespace tare::reader {
+namespace {
 
-FunctionNames::FunctionNames() : names_{"other"} {
-  built_in_.push_back(other);
-  for (unsigned i = 1; i <= format::function_count; ++i) built_in_.push_back(number_of(format::function_name(i)));
+// The text up to the next zero byte, which is removed from `of` with it.
+std::string_view take_text(std::string_view& of) {
+  const std::size_t end = std::min(of.find('\0'), of.size());
+  const std::string_view text = of.substr(0, end);
+  of.remove_prefix(std::min(end + 1, of.size()));
+  return text;
 }
 
-std::uint16_t FunctionNames::number_of(std::string_view name) {
+std::vector<std::string> at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+FunctionNames::FunctionNames() : names_{"other"}, source_{0}, arguments_(1) {
+  built_in_ = map_of(functions_payload(), format::format_version);
+}
+
+std::uint16_t FunctionNames::number_of(std::string_view name, std::string_view source, std::string_view arguments) {
   if (name.empty() || names_.size() > UINT16_MAX) return other;
-  const auto [entry, is_new] = numbers_.try_emplace(std::string(name), static_cast<std::uint16_t>(names_.size()));
-  if (is_new) names_.emplace_back(name);
+  const std::string key = std::string(name) + '\0' + std::string(source);
+  const auto [entry, is_new] = numbers_.try_emplace(key, static_cast<std::uint16_t>(names_.size()));
+  if (is_new) {
+    const auto known = std::find(sources_.begin(), sources_.end(), source);
+    source_.push_back(static_cast<std::uint16_t>(known - sources_.begin()));
+    if (known == sources_.end()) sources_.emplace_back(source);
+    names_.emplace_back(name);
+    arguments_.push_back(at_commas(arguments));
+  }
   return entry->second;
 }
 
-FunctionNames::Map FunctionNames::map_of(std::string_view payload) {
+FunctionNames::Map FunctionNames::map_of(std::string_view payload, unsigned format_version) {
   Map map{other};
-  while (!payload.empty() && map.size() <= UINT16_MAX) {
-    const std::size_t end = payload.find('\0');
-    map.push_back(number_of(payload.substr(0, end)));
-    if (end == std::string_view::npos) break;
-    payload.remove_prefix(end + 1);
+  const auto is_full = [&] { return map.size() > UINT16_MAX; };
+  if (format_version == 1) {
+    while (!payload.empty() && !is_full()) map.push_back(number_of(take_text(payload), sources_.front(), ""));
+    return map;
+  }
+  std::uint32_t functions = 0;
+  while (payload.size() >= sizeof functions) {
+    std::memcpy(&functions, payload.data(), sizeof functions);
+    payload.remove_prefix(sizeof functions);
+    const std::string_view source = take_text(payload);
+    for (std::uint32_t i = 0; i < functions && !payload.empty() && !is_full(); ++i) {
+      const std::string_view name = take_text(payload);
+      map.push_back(number_of(name, source, take_text(payload)));
+    }
   }
   return map;
 }
 
 std::string functions_payload() {
-  std::string payload;
-  for (unsigned i = 1; i <= format::function_count; ++i) {
-    payload += format::function_name(i);
-    payload += '\0';
-  }
+  std::string payload(format::functions_bytes(), '\0');
+  format::put_functions(payload.data());
   return payload;
 }
 

@@ -1,5 +1,6 @@
-// The function numbers of a run. Each file contains the names of the functions that its writer knew. This class gives
-// all of them numbers of the run: those that this build knows keep their numbers, others get higher ones.
+// The function numbers of a run. Each file contains the sources of events and the names of the functions that its
+// writer knew. This class gives all of them numbers of the run: those that this build knows keep their numbers, others
+// get higher ones.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +21,31 @@ class FunctionNames {
 
   FunctionNames();
 
-  // The map of a file, from its functions chunk: names, each ended by a zero byte, beginning with number 1.
-  Map map_of(std::string_view payload);
+  // The map of a file, from its functions chunk (format/functions.h). In format 1 it has the names of the functions of
+  // MPI alone, each ended by a zero byte, beginning with number 1.
+  Map map_of(std::string_view payload, unsigned format_version);
   // The map of this build: for segments, and for files whose functions chunk is lost.
   const Map& built_in() const { return built_in_; }
   const std::string& name(std::uint16_t number) const { return names_[number]; }
   const std::vector<std::string>& names() const { return names_; }
+  // The name of its source of events: "MPI". Also of `other`.
+  const std::string& source(std::uint16_t number) const { return sources_[source_[number]]; }
+  bool is_of_mpi(std::uint16_t number) const { return source_[number] == 0; }
+  // The names of the arguments that its records have; a function of MPI has none of its own.
+  const std::vector<std::string>& arguments(std::uint16_t number) const { return arguments_[number]; }
 
   static std::uint16_t lookup(const Map& map, std::uint64_t number) {
     return number < map.size() ? map[number] : other;
   }
 
  private:
-  std::uint16_t number_of(std::string_view name);
+  std::uint16_t number_of(std::string_view name, std::string_view source, std::string_view arguments);
 
   std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint16_t> numbers_;
+  std::vector<std::string> sources_{"MPI"};
+  std::vector<std::uint16_t> source_;                       // by number: index in sources_
+  std::vector<std::vector<std::string>> arguments_;         // by number
+  std::unordered_map<std::string, std::uint16_t> numbers_;  // by name and source
   Map built_in_;
 };
 

@@ -66,7 +66,8 @@ bool has(const std::vector<std::string>& all, const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-std::vector<std::string> names_of(const FunctionNames& functions, bool (*is_wanted)(unsigned)) {
+template <class Predicate>
+std::vector<std::string> names_of(const FunctionNames& functions, const Predicate& is_wanted) {
   std::vector<std::string> names;
   for (unsigned number = 0; number < functions.names().size(); ++number)
     if (is_wanted(number)) names.push_back(functions.names()[number]);
@@ -86,8 +87,9 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choic
   query.functions = choice.functions;
   if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
   if (!keys.has_function() && !(keys.is_rank_alone() && choice.functions))
-    query.untimed =
-        names_of(run.functions(), [](unsigned number) { return format::meaning_of(number).bounds_net_time(); });
+    query.untimed = names_of(run.functions(), [outside = outside_net_time(run.functions())](unsigned number) {
+      return bool{outside[number]};
+    });
   return query;
 }
 

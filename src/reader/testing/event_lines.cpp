@@ -196,7 +196,7 @@ std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows) {
     line.add("request", row.request, format::no_request);
     line.add("starter", row.starter, UINT32_MAX);
     if (!row.requests.empty()) line.add("requests", requests_text(run, row.requests));
-    if (!is_event && row.kind != EventKind::call) line.add("records", std::to_string(row.records));
+    if (!is_event && !is_call(row.kind)) line.add("records", std::to_string(row.records));
     if (is_event) add_event(line, run, row);
     lines.push_back(line.text());
   }
