@@ -2,8 +2,8 @@
 
     generate.py FUNCTIONS_TOML OUTPUT_DIR [SOURCE_TOML...]
 
-reads the MPI Forum's machine-readable API (standard.py), the table of functions (table.py), and those of other
-sources of events (source.py), and writes into OUTPUT_DIR
+reads the MPI Forum's machine-readable API (standard.py), the table of functions (table.py), and those of
+other sources of events (source.py), and writes into OUTPUT_DIR
 
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
     meanings.inc    TARE_MEANING(name, class, form, waits, ...) in the same order, for C++ (meanings.py)
@@ -88,7 +88,7 @@ def main() -> None:
     try:
         table = checked(tomllib.loads(source.read_text()))
         others = []
-        for at in map(Path, sys.argv[3:]):  # noqa: B007
+        for at in map(Path, sys.argv[3:]):
             others.append(source_of(tomllib.loads(at.read_text())))
         files = generated(table, others)
     except (TableError, ValueError) as error:

@@ -7,9 +7,10 @@ from source import Source
 from table import Meaning
 
 _HEADER = '''\
-"""What functions mean: generated from mpi/functions.toml, which says what the words mean, and other tables."""
+"""What functions mean: generated from mpi/functions.toml, which explains the words, and other tables."""
 
-# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation, source
+# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation,
+# source
 TABLE = {'''
 
 
@@ -47,7 +48,7 @@ def _flags(of: Meaning) -> dict[str, bool]:
 
 def for_python(of: Sequence[Meaning], others: Sequence[Source] = ()) -> list[str]:
     """A module with one dict."""
-    rows = {}
+    rows: dict[str, tuple[str, ...]] = {}
     for each in of:
         rows[each.function.name] = (
             each.kind, each.form, each.waits, each.peer, each.root, each.poll,

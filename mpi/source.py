@@ -1,4 +1,4 @@
-"""The table of a source of events other than MPI: a file functions.toml in the folder of src/ that intercepts it.
+"""The table of a source of events other than MPI: functions.toml in the folder of src/ that intercepts it.
 
     [files]                    the name of the source
     fsync = { class = "file", waits = "storage", arguments = ["bytes"] }
@@ -57,7 +57,8 @@ def of_sources(mpi_functions: int, others: Sequence[Source]) -> dict[str, list[s
             f'TARE_SOURCE_FUNCTION({each.name}, "{",".join(each.arguments)}")' for each in functions
         ],
         "source_meanings.inc": [
-            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none)" for each in functions
+            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none)"
+            for each in functions
         ],
     }
 

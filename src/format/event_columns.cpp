@@ -14,9 +14,9 @@
 namespace tare::format {
 namespace {
 
-using Group = RecordRecordGroup::Number;
-constexpr unsigned groups = RecordRecordGroup::count;
-constexpr unsigned groups_of_format_1 = RecordRecordGroup::source_calls;
+using Group = RecordGroup::Number;
+constexpr unsigned groups = RecordGroup::count;
+constexpr unsigned groups_of_format_1 = RecordGroup::source_calls;
 
 // Reads columns one after another. After the first failure all further reads fail. Columns without values are not in
 // the file.

@@ -66,8 +66,8 @@ struct ProcessRecord {
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
   std::uint32_t unmeasured_threads;  // threads for whose location there was no memory
-  std::uint32_t reserved_poll;
-  std::uint32_t left_calls;  // that did not return: left by an exception, by longjmp or with their thread
+  std::uint32_t before_attach_us;    // from the load of tare's library, before main, to `attach`; 0: not known
+  std::uint32_t left_calls;          // that did not return: left by an exception, by longjmp or with their thread
   char host[64];
   char executable[256];
   char mpi_library[128];

@@ -1,5 +1,8 @@
 #include "recorder/clock.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -12,6 +15,13 @@ constinit bool clock_is_counter = false;
 namespace {
 
 constinit unsigned shift = 0;
+
+constinit std::uint64_t loaded_ns = 0;
+constinit pid_t loaded_in = 0;
+[[gnu::constructor]] void note_load() noexcept {
+  loaded_ns = read_ns(CLOCK_MONOTONIC_RAW);
+  loaded_in = getpid();
+}
 
 // The kernel uses the counter only after it has checked that it is steady and equal on all processors.
 bool kernel_trusts_counter() noexcept {
@@ -39,6 +49,11 @@ void choose_clock() noexcept {
   chosen = true;
   clock_is_counter = kernel_trusts_counter();
   shift = clock_is_counter ? measure_shift() : 0;
+}
+
+std::uint32_t us_since_load(std::uint64_t monotonic_ns) noexcept {
+  if (loaded_in != getpid() || monotonic_ns < loaded_ns) return 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>((monotonic_ns - loaded_ns) / 1000, UINT32_MAX));
 }
 
 format::ClockKind clock_kind() noexcept {

@@ -35,6 +35,10 @@ format::ClockKind clock_kind() noexcept;
 // matter.
 format::ClockPair read_clock_pair() noexcept;
 
+// How long ago the library was loaded, which is before the program's main: in microseconds before `monotonic_ns`, a
+// reading of CLOCK_MONOTONIC_RAW; UINT32_MAX if that is longer. 0: not known, as in a forked child.
+std::uint32_t us_since_load(std::uint64_t monotonic_ns) noexcept;
+
 // Bits of a tick that are finer than a nanosecond: times on disk are shifted by them.
 unsigned tick_shift() noexcept;
 

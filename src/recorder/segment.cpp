@@ -169,6 +169,7 @@ void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
   p.clock_start = p.clock_last = read_clock_pair();
   p.realtime_start_ns = read_ns(CLOCK_REALTIME);
   p.attach = now();
+  p.before_attach_us = us_since_load(p.clock_start.monotonic_ns);
   gethostname(p.host, sizeof p.host - 1);
   const ssize_t n = readlink("/proc/self/exe", p.executable, sizeof p.executable - 1);
   if (n < 0) p.executable[0] = '\0';

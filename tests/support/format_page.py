@@ -1,6 +1,6 @@
 """A reader of `<host>.tare` made from docs/format.md alone: where tare's own differs, the page is wrong.
 
-It takes whole files of formats 1 and 2, whose processes have one thread or do not complete each other's requests.
+It takes whole files, whose processes have one thread or do not complete each other's requests.
 """
 
 from __future__ import annotations

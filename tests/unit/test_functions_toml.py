@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from environments import ROOT
+from generate import generated
+from source import source_of
 from standard import Function, functions
 from table import CLASSES, OPERATIONS, WAITS, Meaning, TableError, checked, expanded, meanings
 from tare._functions import TABLE
@@ -236,6 +238,55 @@ def test_what_the_table_may_not_say(
 def test_tables_that_nobody_reads_are_refused(tables: dict[str, Any], complaint: str) -> None:
     with pytest.raises(TableError, match=complaint):
         checked(tables)
+
+
+FILES: dict[str, dict[str, dict[str, Any]]] = {
+    "files": {
+        "write": {"class": "file", "waits": "storage", "arguments": ["bytes", "offset"]},
+        "fsync": {"class": "file", "waits": "storage"},
+    }
+}
+
+
+def test_functions_of_another_source_have_numbers_behind_those_of_mpi(table: dict[str, Any]) -> None:
+    files = generated(table, [source_of(FILES), source_of({"loops": {"parallel": FILES["files"]["fsync"]}})])
+    mpi = len(files["functions.inc"])
+    assert files["sources.inc"] == [
+        f'TARE_SOURCE("MPI", 1, {mpi})',
+        f'TARE_SOURCE("files", {mpi + 1}, 2)',
+        f'TARE_SOURCE("loops", {mpi + 3}, 1)',
+    ]
+    assert files["source_functions.inc"] == [
+        'TARE_SOURCE_FUNCTION(fsync, "")',
+        'TARE_SOURCE_FUNCTION(write, "bytes,offset")',
+        'TARE_SOURCE_FUNCTION(parallel, "")',
+    ]
+    assert files["source_meanings.inc"][0] == "TARE_MEANING(fsync, file, blocking, storage, none, none)"
+    module: dict[str, Any] = {}
+    exec("\n".join(files["_functions.py"]), module)
+    assert len(module["TABLE"]) == mpi + 3
+    assert PythonMeaning(*module["TABLE"]["write"]) == PythonMeaning(
+        "file", "blocking", "storage", source="files"
+    )
+    assert module["TABLE"]["MPI_Send"] == TABLE["MPI_Send"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ({"Write": {}}, "'Write' is no name of a function of a source"),
+        ({"write": {"class": "file", "wait": "storage"}}, "write: what is 'wait'[?]"),
+        ({"write": {"class": "files"}}, "write: class is one of .*; not 'files'"),
+        ({"write": {"class": "file"}}, "write: waits is one of .*; not None"),
+        ({"write": FILES["files"]["fsync"] | {"arguments": ["a b"]}}, "write: arguments are at most 10"),
+        ({"write": FILES["files"]["fsync"] | {"arguments": ["a"] * 11}}, "write: arguments are at most"),
+    ],
+)
+def test_what_the_table_of_another_source_may_not_say(rows: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(TableError, match=complaint):
+        source_of({"files": rows})
+    with pytest.raises(TableError, match="a source has one table, named like it; not a, b"):
+        source_of({"a": rows, "b": {}})
 
 
 def test_a_fault_is_one_line_of_the_build(tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ def overview(out: Console, recording: Run) -> None:
     if ranks.use_mpi(processes):
         _field(out, "MPI share", _spread(processes))
         _rank_table(out, recording)
+    elif processes:
+        _field(out, "net time", _net_time(processes))
 
 
 def account(out: Console, recording: Run) -> None:
@@ -154,6 +156,12 @@ def _spread(processes: Sequence[Process]) -> str:
         f"mean {units.percent(found.mean)}, "
         f"max {units.percent(found.most)} (rank {terminal.rank(found.max_at['rank'])})"
     )
+
+
+def _net_time(processes: Sequence[Process]) -> str:
+    """Without MPI: how long the processes lived."""
+    longest = units.duration(max(process["net_ns"] for process in processes))
+    return longest if len(processes) == 1 else f"{longest} of the longest process"
 
 
 def _rank_table(out: Console, recording: Run) -> None:

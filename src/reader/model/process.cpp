@@ -14,12 +14,20 @@ using namespace tare::format;
 
 bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
 
+// When the process began: at its first call; without MPI, before its main.
+std::uint64_t begin_of(const Process& process) {
+  const ProcessRecord& r = process.record;
+  if (r.abi != Abi::none || process.clock.rate() <= 0) return r.attach;
+  const auto before = static_cast<std::uint64_t>(1000.0 * r.before_attach_us / process.clock.rate());
+  return r.attach - std::min(before, r.attach);
+}
+
 // From the end of MPI_Init to the begin of MPI_Finalize, or to the end of a process that did not come so far. The whole
 // lifetime if the process calls neither.
 std::uint64_t net_ticks(const Process& process) {
   const ProcessRecord& r = process.record;
   if (r.init_enter != 0 && r.init_leave == 0) return 0;
-  const std::uint64_t from = r.init_leave != 0 ? r.init_leave : r.attach;
+  const std::uint64_t from = r.init_leave != 0 ? r.init_leave : begin_of(process);
   const std::uint64_t to = r.finalize_enter != 0 ? r.finalize_enter : process.end;
   return to > from ? to - from : 0;
 }
@@ -160,8 +168,9 @@ Account account_of(const Process& process, const Totals& totals) {
   const ProcessRecord& r = process.record;
   const ClockMap& clock = process.clock;
   Account account;
-  account.start_ns = clock.unix_ns(r.attach);
-  account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
+  const std::uint64_t begin = begin_of(process);
+  account.start_ns = clock.unix_ns(begin);
+  account.wall_ns = clock.duration_ns(process.end > begin ? process.end - begin : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);

@@ -144,7 +144,7 @@ std::vector<bool> outside_net_time(const FunctionNames& names);
 struct Account {
   std::int64_t start_ns = 0;     // Unix time of the first call that tare saw
   std::int64_t wall_ns = 0;      // from then to the end of the process
-  std::int64_t net_ns = 0;       // from the end of MPI_Init to the begin of MPI_Finalize
+  std::int64_t net_ns = 0;       // from the end of MPI_Init to the begin of MPI_Finalize; without MPI, its lifetime
   std::int64_t threads_ns = 0;   // net time of all threads that call MPI, without that of calls that were only counted
   std::int64_t recorded_ns = 0;  // net time of all threads that recorded anything
   std::int64_t mpi_ns = 0;       // part of threads_ns: in MPI

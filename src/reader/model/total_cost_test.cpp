@@ -54,6 +54,21 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+TEST(AccountTest, WithoutMpiNetTimeIsTheLifetime) {
+  Process process = process_of(10'000'000);
+  process.record.attach = 5'000'001;
+  process.record.before_attach_us = 3000;
+  process.record.init_enter = process.record.init_leave = process.record.finalize_enter = 0;
+  process.record.finalize_leave = 0;
+  EXPECT_EQ(account_of(process, {}).net_ns, 8'000'000);
+  EXPECT_EQ(account_of(process, {}).wall_ns, 8'000'000);
+  EXPECT_EQ(account_of(process, {}).start_ns, 2'000'001);
+  process.record.before_attach_us = UINT32_MAX;  // not before the clock began
+  EXPECT_EQ(account_of(process, {}).net_ns, 10'000'001);
+  process.record.abi = format::Abi::mpich;
+  EXPECT_EQ(account_of(process, {}).net_ns, 5'000'000) << "from the first call on";
+}
+
 // Threads that only record events of the API have a share of the cost. It is compared with the time of all threads.
 TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   Process process = process_of(10'000);

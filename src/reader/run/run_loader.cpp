@@ -239,6 +239,7 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
       ProcessRecord& record = process_of(header.process).record;
       if (payload.size() != sizeof record) return false;
       std::memcpy(&record, payload.data(), sizeof record);
+      if (header.version == 1) record.before_attach_us = 0;
       return true;
     }
     case ChunkType::symbols:
