@@ -372,6 +372,7 @@ class EventRow(TypedDict):
     requests: NotRequired[list[EventRequest]]
     root: NotRequired[int]
     records: NotRequired[int]
+    arguments: NotRequired[dict[str, int]]  # of a call of another source than MPI
 
 class ReplayedWorld(TypedDict):
     """A world on an ideal network."""

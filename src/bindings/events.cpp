@@ -170,17 +170,19 @@ class EventIterator {
     if (row.request != format::no_request) set(dict, request, row.request);
     if (row.starter != UINT32_MAX) set(dict, starter, row.starter);
     if (!reader::is_call(row.kind)) set(dict, records, row.records);
-    if (row.kind == reader::EventKind::source_call) set_arguments(dict, row);
+    if (row.kind == reader::EventKind::source_call) dict["arguments"] = arguments_of(row);
     if (!row.requests.empty()) set(dict, requests, request_list(row));
     return dict;
   }
 
-  // The arguments of a call of another source than MPI, by their names.
-  void set_arguments(nb::dict& dict, const reader::EventRow& row) const {
-    if (row.object != 0) dict["object"] = row.object;
+  // The arguments of a call of another source than MPI, by their names, and the number of what it works on.
+  nb::dict arguments_of(const reader::EventRow& row) const {
+    nb::dict arguments;
+    if (row.object != 0) arguments["object"] = row.object;
     const std::vector<std::string>& names = run_.run().functions().arguments(row.function);
     for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
-      dict[escaped_text(names[i])] = row.parameters[i];
+      arguments[escaped_text(names[i])] = row.parameters[i];
+    return arguments;
   }
 
   nb::list request_list(const reader::EventRow& row) const {
