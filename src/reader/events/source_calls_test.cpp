@@ -40,7 +40,7 @@ class SourceCalls : public ::testing::Test {
     dir_.write("n.tare", chunk(identity, functions_of_writer()) + process_chunk(process_) +
                              definitions_chunk(process_, log) + events_chunk(process_, 0, 0, records) +
                              profile_chunk(process_, 0, {row, profile_row("MPI_Send", 1, 1, 100, 8)}));
-    auto run = Run::open({dir_.path(), dir_.path(), run_id});
+    auto run = reader::Run::open({dir_.path(), dir_.path(), run_id});
     if (run) run_.emplace(std::move(*run));
   }
 
@@ -63,7 +63,7 @@ class SourceCalls : public ::testing::Test {
   const std::uint16_t fsync_ = format::function_count + 1, write_ = fsync_ + 1, parallel_ = write_ + 1;
   const ProcessRecord process_ = process_record(0, format::ProcessState::exited);
   TempDir dir_;
-  std::optional<Run> run_;
+  std::optional<reader::Run> run_;
 };
 
 TEST_F(SourceCalls, AreRowsOfTheirFunctionsWithArguments) {
