@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "recorder/clock.h"
-#include "recorder/location.h"
+#include "recorder/commit.h"
+#include "recorder/here.h"
 #include "recorder/segment.h"
 #include "tare/tare.h"
 
@@ -38,12 +39,12 @@ void begin() {
     if (recorder::offload_ring() == nullptr) throw std::runtime_error("the run is not monitored: set TARE_MONITOR");
   }
   recorder::Location& location = *recorder::here();
-  for (std::uint32_t site = 1; location.shared->summary.rows < events; ++site) {
+  for (std::uint32_t site = 1; location.shared().summary.rows < events; ++site) {
     recorder::Call call{};
     call.function = 5;
     call.site = site;
     call.bytes = 8;
-    location.commit(call);
+    recorder::commit(location, call);
   }
 }
 

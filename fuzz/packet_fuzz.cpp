@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tared/filters/filter.h"
 #include "tared/filters/groups.h"
 #include "tared/filters/histogram.h"
+#include "tared/filters/make_filter.h"
 #include "tared/filters/quantiles.h"
 #include "tared/tree/packet.h"
 

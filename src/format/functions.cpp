@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "format/location_block.h"
-
 namespace tare::format {
 namespace {
 
@@ -37,8 +35,6 @@ void each_text(const Entry& of, Visit visit) noexcept {
 }
 
 }  // namespace
-
-static_assert(function_count < max_functions, "segments have no counter for the last functions");
 
 const char* function_name(unsigned number) noexcept { return number <= function_count ? entries[number].name : ""; }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "format/current_call.h"
+#include "format/functions.h"
 #include "format/location_summary.h"
 #include "format/peer_table.h"
 #include "format/phase_table.h"
@@ -15,6 +16,7 @@ namespace tare::format {
 
 // Calls of functions that are only counted, by function number. The size of the array in a LocationHeader.
 inline constexpr unsigned max_functions = 1024;
+static_assert(function_count < max_functions, "segments have no counter for the last functions");
 
 struct LocationHeader {
   alignas(64) CurrentCall current;
@@ -43,6 +45,10 @@ inline ProfileRow* rows_of(LocationHeader* location) noexcept {
 }
 inline const ProfileRow* rows_of(const LocationHeader* location) noexcept {
   return rows_of(const_cast<LocationHeader*>(location));
+}
+// The block that the rows, from the first on, belong to.
+inline LocationHeader* block_of(ProfileRow* rows) noexcept {
+  return reinterpret_cast<LocationHeader*>(reinterpret_cast<char*>(rows) - rows_at);
 }
 // The start of the sub-buffers in a location block.
 constexpr std::uint64_t buffer_at(std::uint32_t row_capacity) noexcept {

@@ -17,10 +17,12 @@
 #include "monitor/timer.h"
 #include "recorder/clock.h"
 #include "recorder/event_types.h"
+#include "recorder/monitored.h"
 #include "recorder/node_words.h"
 #include "recorder/segment.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
+#include "recorder/warning.h"
 
 namespace tare::monitor {
 namespace {
@@ -113,7 +115,7 @@ void Monitor::add(Location& location) noexcept {
   const recorder::Locked locked(adding_);
   if (!begun_) begin();
   begun_ = true;
-  location.pause(false);  // sets the mode anew: it is known now whether the thread must look at the clock
+  location.update_mode();  // sets the mode anew: it is known now whether the thread must look at the clock
   // Closes regions that an earlier thread of this block has left open.
   for (std::uint32_t i = 0; i < location.spans_used; ++i) location.spans[i].since = location.spans[i].depth = 0;
   const std::uint32_t count = locations_.load(std::memory_order_relaxed);
@@ -240,7 +242,7 @@ std::uint64_t ring_bytes(const char* text) noexcept {
   if (wrong == nullptr) return spec.ring_bytes;
   char line[256];
   std::snprintf(line, sizeof line, "%s=%.120s: %s; the run is not monitored", recorder::monitor_variable, text, wrong);
-  recorder::complain(line);
+  recorder::warn(line);
   return 0;
 }
 

@@ -11,7 +11,8 @@
 
 #include "format/offload_ring.h"
 #include "monitor/cadence.h"
-#include "recorder/location.h"
+#include "recorder/commit.h"
+#include "recorder/here.h"
 #include "recorder/node_words.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
@@ -83,7 +84,7 @@ void commit(std::uint16_t function, std::uint64_t ticks, std::uint64_t bytes) {
   call.enter = recorder::now();
   call.leave = call.enter + ticks;
   call.bytes = bytes;
-  recorder::here()->commit(call);
+  recorder::commit(*recorder::here(), call);
 }
 
 TEST_F(MonitorTest, ASnapshotIsTheProfileSoFar) {
@@ -134,7 +135,7 @@ TEST_F(MonitorTest, RegionsAndCountersAreInIt) {
     expect(section.spans[counter].calls == 2 && value == 0.25, 94);
     expect(closed.sections[0].spans[region].ticks >= section.spans[region].ticks, 95);
     expect(later.sections[0].spans[region].ticks == closed.sections[0].spans[region].ticks, 96);
-    const auto& phases = recorder::here()->shared->phases;
+    const auto& phases = recorder::here()->shared().phases;
     expect(section.phases.size() == 3 && phases[2].type == phase, 97);
     expect(section.phases[2].calls == 1 && section.phases[2].ticks > 0, 98);
   });

@@ -11,7 +11,7 @@ using format::Sums;
 constexpr std::uint32_t rows_ahead = 16;
 
 Extent extent_of(const recorder::Location& location) noexcept {
-  format::LocationSummary& summary = location.shared->summary;
+  format::LocationSummary& summary = location.shared().summary;
   return {std::atomic_ref(summary.rows).load(std::memory_order_acquire),
           std::atomic_ref(summary.phases).load(std::memory_order_acquire), location.spans_used};
 }
@@ -19,9 +19,9 @@ Extent extent_of(const recorder::Location& location) noexcept {
 // Not instrumented: race detectors would report these reads. They are intended; aligned words are read whole.
 [[gnu::no_sanitize("thread")]] char* copy_section(const recorder::Location& location, const Extent& extent,
                                                   std::uint64_t ticks, char* out) noexcept {
-  *reinterpret_cast<format::SectionHead*>(out) = {location.shared->block, extent.rows, extent.phases, extent.spans};
+  *reinterpret_cast<format::SectionHead*>(out) = {location.shared().block, extent.rows, extent.phases, extent.spans};
   auto* sums = reinterpret_cast<Sums*>(out + sizeof(format::SectionHead));
-  const format::ProfileRow* row = location.rows;
+  const format::ProfileRow* row = location.profile.rows;
   const auto expect = [&row, &sums](std::uint32_t i) {
     __builtin_prefetch(reinterpret_cast<const char*>(row + i));
     __builtin_prefetch(reinterpret_cast<const char*>(row + i) + 64);
@@ -35,8 +35,8 @@ Extent extent_of(const recorder::Location& location) noexcept {
   }
   // An open visit counts up to now, whichever thread it is in.
   const auto since = [ticks](std::uint64_t begin) { return ticks > begin ? ticks - begin : 0; };
-  const format::LocationSummary& summary = location.shared->summary;
-  const format::PhaseEntry* phase = location.shared->phases;
+  const format::LocationSummary& summary = location.shared().summary;
+  const format::PhaseEntry* phase = location.shared().phases;
   for (std::uint32_t i = 0; i < extent.phases; ++i, ++phase) {
     const std::uint64_t open = i == summary.phase && summary.in_use != 0 ? since(summary.phase_since) : 0;
     *sums++ = {phase->entries, phase->ticks + open, phase->bytes};

@@ -1,7 +1,7 @@
 #include "monitor/timer.h"
 
 #include "recorder/clock.h"
-#include "recorder/location.h"
+#include "recorder/monitored.h"
 
 namespace tare::monitor {
 

@@ -18,14 +18,14 @@ constexpr std::uint32_t rows = 2816;
 static_assert(rows / 4 > format::function_count && rows <= format::index_slots * 3 / 4);
 
 std::uint32_t classes_asked() noexcept { return sampling_asked() ? sample_classes : 0; }
-void pauses(recorder::Location& location) noexcept { static_cast<Thread&>(location).polls.forget(); }
+void pauses(recorder::Location& location) noexcept { static_cast<Thread&>(location).polls.end_streaks(); }
 bool has_open_requests() noexcept { return requests.any_active(); }
 void thread_ends(recorder::Location&) noexcept { leave(); }
 void process_exits(recorder::Location&) noexcept { is_inside(TARE_CALLER); }
 const char* change_sampling(const char* spec) noexcept { return sampling::sampler.change(spec); }
 
 void in_forked_child() noexcept {
-  forget_sites();
+  reset_sites();
   requests.after_fork();
   sampling::sampler.after_fork();
   tare_inside = 0;

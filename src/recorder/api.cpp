@@ -6,15 +6,17 @@
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/commit.h"
 #include "recorder/environment.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
-#include "recorder/location.h"
+#include "recorder/here.h"
+#include "recorder/monitored.h"
 #include "recorder/options.h"
 #include "recorder/own_run.h"
 #include "recorder/process.h"
 #include "recorder/spells.h"
-#include "recorder/system.h"
+#include "recorder/warning.h"
 #include "tare/tare.h"
 
 namespace tare::recorder {
@@ -42,7 +44,7 @@ template <class... Words>
   Location* location = here();
   if (location == nullptr || !location->traced() || type == 0) return;
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
-  location->commit_event(type, now(), values, sizeof...(words));
+  commit_event(*location, type, now(), values, sizeof...(words));
 }
 
 // Makes no call except as its last step, so the compiler saves no registers.
@@ -50,10 +52,10 @@ template <class... Words>
 [[gnu::always_inline]] inline void record(std::uint32_t type, Words... words) noexcept {
   Location* location = this_location;
   if (location == nullptr || type == 0 || !records_plainly ||
-      !location->has_room(sizeof(format::EventRecord) + 8 * sizeof...(words))) [[unlikely]]
+      !location->events.has_room(EventBuffer::event_bytes(sizeof...(words)))) [[unlikely]]
     return record_slowly(type, words...);
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
-  location->append_event(type, read_counter(), values, sizeof...(words));
+  location->events.append_event(type, read_counter(), values, sizeof...(words));
 }
 
 // Tells the monitor of a region or a counter.
@@ -103,11 +105,11 @@ tare_id tare_define_phase(const char* name) { return tare::recorder::define_span
 void tare_begin_phase(tare_id phase) {
   record(phase, std::uint64_t{1});
   tare::recorder::Location* location = tare::recorder::here();
-  if (location != nullptr && phase != 0) location->begin_phase(phase);
+  if (location != nullptr && phase != 0) location->enter_phase(phase);
 }
 void tare_end_phase(tare_id phase) {
   tare::recorder::Location* location = tare::recorder::here();
-  if (location != nullptr && phase != 0) location->end_phase(phase);
+  if (location != nullptr && phase != 0) location->leave_phase(phase);
   record(phase, std::uint64_t{0});
 }
 
@@ -115,17 +117,17 @@ void tare_pause(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
   if (const auto pauses = tare::recorder::library_options.pauses) pauses(*location);
-  location->pause(true);
+  location->pause();
 }
 void tare_resume(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
-  location->pause(false);
+  location->resume();
   if (tare::recorder::any_event_type()) tare::recorder::measure_event_cost(*location);  // with new names
 }
 void tare_flush(void) {
   tare::recorder::Location* location = tare::recorder::here();
-  if (location != nullptr) location->flush();
+  if (location != nullptr) location->drain();
 }
 
 void tare_progress(void) {
@@ -187,7 +189,7 @@ int tare_sample(const char* spec) {
   if (wrong == nullptr) return 0;
   char line[512];
   std::snprintf(line, sizeof line, "tare_sample(\"%.200s\"): %s", spec, wrong);
-  tare::recorder::complain(line);
+  tare::recorder::warn(line);
   return -1;
 }
 
@@ -217,8 +219,8 @@ tare_id tare_define_packed(const char* name) {
 void tare_record(tare_id event, const uint64_t* parameters, unsigned count) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr || !location->traced() || event == 0) return;
-  location->commit_event(event, tare::recorder::now(), parameters,
-                         count < TARE_MAX_PARAMETERS ? count : unsigned{TARE_MAX_PARAMETERS});
+  tare::recorder::commit_event(*location, event, tare::recorder::now(), parameters,
+                               count < TARE_MAX_PARAMETERS ? count : unsigned{TARE_MAX_PARAMETERS});
 }
 
 void tare_record0(tare_id event) { record(event); }
@@ -234,8 +236,8 @@ tare_id tare_define_raw(const char* name) {
 void tare_record_raw(tare_id event, const void* data, size_t bytes) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr || !location->traced() || event == 0) return;
-  location->commit_raw_event(event, tare::recorder::now(), data,
-                             bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
+  tare::recorder::commit_raw_event(*location, event, tare::recorder::now(), data,
+                                   bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
 }
 
 }  // extern "C"

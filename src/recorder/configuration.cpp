@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/buffer_policy.h"
 #include "recorder/environment.h"
-#include "recorder/full_buffer.h"
+#include "recorder/event_buffer_size.h"
 #include "recorder/room.h"
 #include "recorder/start_tared.h"
 
@@ -35,7 +36,7 @@ Configuration configured(bool traced) noexcept {
   const char* wanted = secure_getenv("TARE_POLICY");
   const format::Policy policy = policy_of(wanted);
   if (wanted != nullptr && policy == format::Policy::block && std::strcmp(wanted, "block") != 0)
-    complain_of("TARE_POLICY", wanted, "block, drop or overwrite");
+    warn_of("TARE_POLICY", wanted, "block, drop or overwrite");
   // The buffer of a flight recorder is not drained.
   const char* drains = policy == format::Policy::overwrite ? nullptr : program("TARE_DRAIN");
   configuration.drains = drains != nullptr;

@@ -13,6 +13,6 @@ bool may_record() noexcept;
 std::uint64_t count_of(const char* variable, std::uint64_t otherwise) noexcept;
 
 // Says once that a variable has a value that cannot be used. `meaning`: what its values are.
-void complain_of(const char* variable, const char* value, const char* meaning) noexcept;
+void warn_of(const char* variable, const char* value, const char* meaning) noexcept;
 
 }  // namespace tare::recorder

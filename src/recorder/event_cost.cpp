@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "recorder/locations.h"
 #include "recorder/segment.h"
 
 namespace tare::recorder {
@@ -15,21 +16,22 @@ constexpr std::uint32_t undefined_type = UINT32_MAX;
 // Not inlined, because the functions of the API are called from elsewhere, too.
 [[gnu::noinline]] void record_one(std::uint64_t value) noexcept {
   Location* location = this_location;
-  if (!location->has_room(sizeof(format::EventRecord) + sizeof value)) return;
-  location->append_event(undefined_type, now(), &value, 1);
+  if (!location->events.has_room(EventBuffer::event_bytes(1))) return;
+  location->events.append_event(undefined_type, now(), &value, 1);
 }
 
 // The ticks of the fastest batch.
 std::uint64_t cheapest_batch(Location& location) noexcept {
-  const Location::Mark begin = location.mark(steps * (sizeof(format::EventRecord) + sizeof(std::uint64_t)));
+  location.has_made_room(steps * EventBuffer::event_bytes(1));
+  const EventBuffer::Mark begin = location.events.mark();
   std::uint64_t best = UINT64_MAX;
   for (std::uint64_t batch = 0; batch < batches; ++batch) {
-    location.rewind(begin);
+    location.events.rewind(begin);
     const std::uint64_t start = now();
     for (std::uint64_t i = 0; i < steps; ++i) record_one(i);
     best = std::min(best, now() - start);
   }
-  location.rewind(begin);
+  location.events.rewind(begin);
   return best;
 }
 

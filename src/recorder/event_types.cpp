@@ -5,7 +5,7 @@
 
 #include "recorder/definition_log.h"
 #include "recorder/event_cost.h"
-#include "recorder/location.h"
+#include "recorder/locations.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {

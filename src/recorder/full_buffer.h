@@ -1,26 +1,20 @@
-// What happens when the event buffer of a thread is full. The policies (format::Policy):
-//
-//   block      the thread drains the buffer, or waits up to 10 ms for the node's tared to do so, and goes on. If the
-//              buffer cannot be written, the policy becomes overwrite.
-//   drop       records are dropped until there is room, counted, and the gap is marked in the trace.
-//   overwrite  the oldest sub-buffer is overwritten: a flight recorder.
-//
-// The buffer itself is a ring of sub-buffers (format/ring.h, event_buffer.cpp); drain.cpp empties it.
+// What happens when the event buffer of a thread is full, by its policy (buffer_policy.h). The buffer itself is in
+// event_buffer.h; drain.h empties it.
 #pragma once
 
-#include <cstdint>
-
-#include "format/ring.h"
+#include "recorder/event_buffer.h"
+#include "recorder/thread_name.h"
 
 namespace tare::recorder {
 
-// The policy with that name; block if the name is unknown or nullptr.
-format::Policy policy_of(const char* name) noexcept;
+// The next record does not fit: goes on to the next sub-buffer. False if the record is to be dropped; it is counted.
+// `continues`: it belongs to the record before it.
+[[gnu::cold]] bool make_room(EventBuffer& events, ThreadName& name, bool continues) noexcept;
 
-// The ProcessFlags of a policy.
-std::uint32_t flags_of(format::Policy policy) noexcept;
+// Another thread of this node drains: this one too, if it had to soon anyway.
+[[gnu::cold]] void drain_in_step(EventBuffer& events, ThreadName& name) noexcept;
 
-// An event buffer of about `bytes` bytes of records; 0: of the usual size. `has_budget`: of a run with a budget.
-format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool has_budget) noexcept;
+// A thread begins: in a sub-buffer of its own, behind those of the block's threads before.
+void open_for_thread(EventBuffer& events, ThreadName& name) noexcept;
 
 }  // namespace tare::recorder

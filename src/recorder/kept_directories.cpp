@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "recorder/system.h"
+#include "recorder/errno_guard.h"
 
 namespace tare::recorder {
 namespace {

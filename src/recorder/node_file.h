@@ -12,9 +12,6 @@ namespace tare::recorder {
 // Sets the name of the file, after label_node() (maker.h). Called once, when the process attaches.
 void set_node_file(const char* run_dir, const char* node) noexcept;
 
-// For a forked child: resets the locks, because the threads that may have held them do not exist.
-void release_node_file() noexcept;
-
 // Appends one whole chunk. Creates the file, with the names of the functions in it, if it does not exist. False if any
 // byte could not be written. A reader skips the incomplete chunk.
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept;
@@ -22,17 +19,23 @@ bool append_chunk(const char* chunk, std::size_t bytes) noexcept;
 // The part of a chunk header that says which process writes it, and when.
 format::ChunkHeader identity(const format::SegmentHeader& segment, format::ChunkType type) noexcept;
 
-// Appends the process record as it is now. False if it could not be written.
-bool write_process(const format::SegmentHeader& segment) noexcept;
+// Memory for one chunk of `raw_bytes` and for making it. It is freed at the end of the scope.
+class ChunkMemory {
+ public:
+  explicit ChunkMemory(std::size_t raw_bytes) noexcept;
+  ~ChunkMemory();
+  ChunkMemory(const ChunkMemory&) = delete;
+  ChunkMemory& operator=(const ChunkMemory&) = delete;
+  explicit operator bool() const noexcept { return memory_ != nullptr; }
+  char* raw() noexcept { return memory_; }
 
-// Appends the new part of the definition log. False if it could not be written.
-bool write_definitions(format::SegmentHeader& segment) noexcept;
+  // Makes a chunk and appends it to the file. False as for append_chunk().
+  bool append(const format::ChunkHeader& header, const void* raw, std::size_t bytes) noexcept;
 
-// Finds the block with that number, or nullptr.
-using BlockAt = format::LocationHeader*(std::uint32_t block) noexcept;
-
-// Appends all that a collector would: definitions, events, profile, calls and process record. False if anything could
-// not be written.
-bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcept;
+ private:
+  std::size_t bytes_;
+  char* memory_;
+  std::size_t raw_bytes_;
+};
 
 }  // namespace tare::recorder

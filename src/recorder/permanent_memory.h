@@ -9,7 +9,7 @@
 namespace tare::recorder {
 
 // Zero-initialised. Not thread-safe: its user holds a lock.
-template <std::size_t most_bytes>
+template <std::size_t max_bytes>
 class PermanentMemory {
  public:
   // Memory for `bytes` bytes, aligned to 8; nullptr if the limit is reached or the system has none.
@@ -17,7 +17,7 @@ class PermanentMemory {
     bytes = (bytes + 7) / 8 * 8;
     if (bytes > left_) {
       const std::size_t block = std::max(bytes, block_bytes);
-      if (mapped_ + block > most_bytes) return nullptr;
+      if (mapped_ + block > max_bytes) return nullptr;
       auto* memory = static_cast<char*>(map_memory(block));
       if (memory == nullptr) return nullptr;
       next_ = memory;

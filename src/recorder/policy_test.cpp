@@ -5,7 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/location.h"
+#include "recorder/commit.h"
+#include "recorder/here.h"
 #include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 
@@ -141,17 +142,17 @@ TEST_F(Policies, WriteNoneWritesAllButEvents) {
 std::uint64_t drains_beside_a_full_buffer(unsigned calls) {
   Location& location = *here();
   Call call;
-  for (unsigned i = 0; i < calls; ++i) location.commit(call);
+  for (unsigned i = 0; i < calls; ++i) commit(location, call);
   const pid_t other = fork();
   if (other == 0) {
     Location& its = *here();
-    while (its.shared->summary.flushes == 0) its.commit(call);
+    while (its.shared().summary.flushes == 0) commit(its, call);
     std::exit(0);
   }
   waitpid(other, nullptr, 0);
-  const std::uint64_t before = location.shared->summary.flushes;
-  location.commit(call);
-  return location.shared->summary.flushes - before;
+  const std::uint64_t before = location.shared().summary.flushes;
+  commit(location, call);
+  return location.shared().summary.flushes - before;
 }
 
 TEST_F(Policies, ProcessesOfANodeDrainInStep) {

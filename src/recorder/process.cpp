@@ -13,17 +13,20 @@
 #include "recorder/environment.h"
 #include "recorder/event_types.h"
 #include "recorder/kept_directories.h"
-#include "recorder/location.h"
+#include "recorder/last_write.h"
 #include "recorder/locations.h"
 #include "recorder/maker.h"
+#include "recorder/monitored.h"
 #include "recorder/node_file.h"
 #include "recorder/node_words.h"
 #include "recorder/options.h"
+#include "recorder/process_chunks.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
 #include "recorder/spells.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
+#include "recorder/thread_name.h"
 
 namespace tare::recorder {
 namespace {
@@ -42,16 +45,17 @@ constinit State state{};
 void in_forked_child() noexcept {
   state.attaching.reset();
   state.failed = false;
-  forget_segment();
-  forget_locations();
-  forget_end();
-  spells.forget();
+  reset_segment();
+  ++state.attempts;  // the thread looks again
+  reset_locations();
+  reset_last_write();
+  spells.reset();
   release_definition_log();
   release_event_types();
-  release_node_file();
+  reset_process_chunks();
   release_encoders();
   if (library_options.monitor != nullptr) library_options.monitor->forked();
-  forget_thread_names();
+  reset_thread_names();
   if (library_options.forked != nullptr) library_options.forked();
 }
 

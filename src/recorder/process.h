@@ -20,7 +20,8 @@ void note_run_directories() noexcept;
 // Whether there is a run: one of `tare run`, or one that this process, or its parent before a fork, has begun.
 bool run_given() noexcept;
 
-// How often the program has called attach_to(). A thread that found no run to record to looks again after each.
+// Counts the reasons for a thread that found no run to record to, to look again: calls of attach_to(), and the fork
+// that made this process.
 std::uint32_t attempts() noexcept;
 
 }  // namespace tare::recorder

@@ -1,18 +1,17 @@
 #include "recorder/process_end.h"
 
-#include <sched.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 
 #include "recorder/clock.h"
-#include "recorder/location.h"
+#include "recorder/errno_guard.h"
+#include "recorder/last_write.h"
 #include "recorder/locations.h"
-#include "recorder/node_file.h"
 #include "recorder/node_words.h"
 #include "recorder/options.h"
+#include "recorder/process_chunks.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
 
@@ -22,8 +21,6 @@ namespace {
 using format::ProcessState;
 using format::SegmentHeader;
 
-enum class End : std::uint8_t { none, writing, written };
-constinit std::atomic<End> end_state{End::none};
 constinit bool is_collected = false;
 
 // Registered at the first MPI call. So it runs before handlers that were registered earlier. What they and later
@@ -34,7 +31,7 @@ void at_exit(int status, void*) noexcept {
   header->process.exit_code = status & 0xff;
   if (this_location != nullptr) {
     if (library_options.exiting != nullptr) library_options.exiting(*this_location);
-    this_location->note_name();
+    this_location->name.note(this_location->shared().summary.number);
   }
   header->process.end = now();
   note_clock();
@@ -49,10 +46,10 @@ void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
   SegmentHeader* header = segment();
   if (header == nullptr || is_collected) return;
   if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
-  end_state = End::writing;
+  begin_last_write();
   if (write_everything(*header, block_at)) remove_segment_file();
   remove_node_words();
-  end_state = End::written;
+  end_last_write();
 }
 
 }  // namespace
@@ -63,11 +60,6 @@ void watch_end() noexcept {
 }
 
 void set_collected(bool collected) noexcept { is_collected = collected; }
-
-bool wait_if_ended() noexcept {
-  while (end_state.load(std::memory_order_acquire) == End::writing) sched_yield();
-  return end_state.load(std::memory_order_acquire) == End::written;
-}
 
 void note_exit(int status) noexcept {
   SegmentHeader* header = segment();
@@ -89,7 +81,5 @@ void note_abort() noexcept {
   note_clock();
   if (!is_collected) write_everything(*header, block_at);
 }
-
-void forget_end() noexcept { end_state = End::none; }
 
 }  // namespace tare::recorder

@@ -9,17 +9,10 @@ void watch_end() noexcept;
 // Whether `tare run` on this host collects the segment. If not, the process writes its data itself.
 void set_collected(bool collected) noexcept;
 
-// Whether this process has written its data, as its last act. What other threads still record is lost. If the data are
-// being written now, waits until they are.
-bool wait_if_ended() noexcept;
-
 // The program calls _exit, possibly in a signal handler.
 void note_exit(int status) noexcept;
 
 // The program is about to abort. No code of this library may run after this call.
 void note_abort() noexcept;
-
-// For a forked child.
-void forget_end() noexcept;
 
 }  // namespace tare::recorder

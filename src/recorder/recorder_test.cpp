@@ -22,8 +22,8 @@
 #include <tuple>
 #include <vector>
 
+#include "recorder/here.h"
 #include "recorder/identity.h"
-#include "recorder/location.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
@@ -362,13 +362,33 @@ TEST_F(Recorder, ADirectoryThatCannotBeMadeIsAnError) {
             0);
 }
 
+// Programs may pass more than the eight bits that the system keeps.
+TEST_F(Recorder, TheExitCodeIsWhatTheSystemSays) {
+  EXPECT_EQ(run_program([&] {
+              if (tare_start(directory().c_str()) != 0 || tare::recorder::here() == nullptr) return 1;
+              return 0x12303;
+            }),
+            3);
+  ASSERT_EQ(read().processes.size(), 1U);
+  EXPECT_EQ(read().processes.begin()->second.exit_code, 3);
+}
+
+TEST_F(Recorder, SoItIsOfAProgramThatCallsTheSystemsExit) {
+  EXPECT_EQ(run_program([&] {
+              if (tare_start(directory().c_str()) != 0 || tare::recorder::here() == nullptr) return 1;
+              tare::recorder::note_exit(0x12303);
+              return tare::recorder::segment()->process.exit_code == 3 ? 0 : 2;
+            }),
+            0);
+}
+
 TEST_F(Recorder, PhasesNest) {
   EXPECT_EQ(run_program([&] {
               if (tare_start(directory().c_str()) != 0) return 1;
               const tare::phase outer{"outer"};
               const tare::phase inner{"inner"};
               const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-              const auto current = [] { return tare::recorder::here()->shared->summary.phase; };
+              const auto current = [] { return tare::recorder::here()->shared().summary.phase; };
               tare_begin_phase(outer.id());
               pause();
               const std::uint32_t first = current();
@@ -380,7 +400,7 @@ TEST_F(Recorder, PhasesNest) {
               if (current() != tare::format::outside_phases) return 3;
               tare_end_phase(inner.id());  // has not begun
               if (current() != tare::format::outside_phases) return 4;
-              const tare::format::PhaseEntry* phases = tare::recorder::here()->shared->phases;
+              const tare::format::PhaseEntry* phases = tare::recorder::here()->shared().phases;
               if (phases[first].type != outer.id() || phases[second].type != inner.id()) return 5;
               if (phases[first].entries != 1 || phases[second].entries != 1) return 6;
               return phases[first].ticks > phases[second].ticks && phases[second].ticks > 0 ? 0 : 7;
@@ -397,7 +417,7 @@ TEST_F(Recorder, PhasesWithoutRoomAreOne) {
     }
     const tare::phase first{"phase 0"};  // has its entry
     const auto span = first.begin();
-    const tare::format::LocationHeader& shared = *tare::recorder::here()->shared;
+    const tare::format::LocationHeader& shared = tare::recorder::here()->shared();
     EXPECT_EQ(shared.phases[tare::format::outside_phases + 1].entries, 2U);
     EXPECT_EQ(shared.phases[0].entries, more - (tare::format::phase_capacity - 2));
     if (testing::Test::HasFailure()) std::_Exit(1);
@@ -413,13 +433,13 @@ TEST_F(Recorder, PeersWithoutRoomAreOne) {
     constexpr std::uint32_t ranks = 3000;
     for (int round = 0; round < 2; ++round)
       for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-        location.count_sent(1, static_cast<std::int32_t>(peer), 8);
-        location.count_received(1, static_cast<std::int32_t>(peer), 3);
+        location.peers().count_sent(1, static_cast<std::int32_t>(peer), 8);
+        location.peers().count_received(1, static_cast<std::int32_t>(peer), 3);
       }
-    location.count_sent(1, tare::format::proc_null, 8);
-    location.count_received(1, 5, tare::format::no_bytes);  // a call that failed
-    location.count_received(2, 5, 1);
-    const tare::format::PeerEntry* peers = location.shared->peers;
+    location.peers().count_sent(1, tare::format::proc_null, 8);
+    location.peers().count_received(1, 5, tare::format::no_bytes);  // a call that failed
+    location.peers().count_received(2, 5, 1);
+    const tare::format::PeerEntry* peers = location.shared().peers;
     const std::uint64_t told_apart = tare::format::peer_capacity - 1;
     EXPECT_EQ(peers[0].sent_messages, 2 * (ranks - told_apart));
     EXPECT_EQ(peers[0].received_messages, 2 * (ranks - told_apart) + 1);

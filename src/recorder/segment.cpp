@@ -11,13 +11,15 @@
 #include "format/functions.h"
 #include "format/machine.h"
 #include "format/segment_name.h"
+#include "recorder/buffer_policy.h"
 #include "recorder/clock.h"
-#include "recorder/full_buffer.h"
+#include "recorder/event_buffer_size.h"
 #include "recorder/identity.h"
 #include "recorder/maker.h"
 #include "recorder/options.h"
 #include "recorder/room.h"
 #include "recorder/system.h"
+#include "recorder/warning.h"
 
 namespace tare::recorder {
 namespace {
@@ -239,7 +241,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
     if (created == nullptr) created = create_file_in(configuration.run_dir, configuration.run_id, name, layout, 0);
   }
   if (created == nullptr) {
-    complain(
+    warn(
         "no room for a segment, neither in shared memory nor in the run directory (tare run -o DIR): this process is "
         "not measured");
     return nullptr;
@@ -301,7 +303,7 @@ void unmap_block(format::LocationHeader* block) noexcept { unmap_memory(block, s
 
 void remove_segment_file() noexcept { remove_file(path); }
 
-void forget_segment() noexcept {
+void reset_segment() noexcept {
   clock_lock.reset();
   own = nullptr;
 }

@@ -54,6 +54,6 @@ void unmap_block(format::LocationHeader* block) noexcept;
 void remove_segment_file() noexcept;
 
 // For a forked child: the segment is the parent's.
-void forget_segment() noexcept;
+void reset_segment() noexcept;
 
 }  // namespace tare::recorder

@@ -31,7 +31,7 @@ std::uint64_t ticks_of(const format::ProfileRow& row) noexcept {
 
 }  // namespace
 
-void SpellSummer::forget() noexcept {
+void SpellSummer::reset() noexcept {
   if (location_ == nullptr) return;
   weight_ = 0;
   is_cut_ = false;
@@ -42,9 +42,9 @@ void SpellSummer::forget() noexcept {
 }
 
 void SpellSummer::note_rows(const Location& location) noexcept {
-  const std::uint32_t rows = std::min(location.shared->summary.rows, most_rows);
+  const std::uint32_t rows = std::min(location.shared().summary.rows, max_rows);
   for (std::uint32_t number = 0; number < rows; ++number) {
-    const format::ProfileRow& row = location.rows[number];
+    const format::ProfileRow& row = location.profile.rows[number];
     Made& noted = noted_[number];
     if (noted.calls != row.calls) noted = {row.calls, ticks_of(row), row.bytes};
   }
@@ -59,7 +59,7 @@ void SpellSummer::begin(const Location& location, double probability) noexcept {
 
 void SpellSummer::leave_out(const Location& location, const format::ProfileRow& row, std::uint64_t ticks,
                             std::uint64_t bytes) noexcept {
-  if (&location == location_) last_ = {static_cast<std::uint32_t>(&row - location.rows), ticks, bytes};
+  if (&location == location_) last_ = {static_cast<std::uint32_t>(&row - location.profile.rows), ticks, bytes};
 }
 
 std::uint16_t SpellSummer::entry_of_function(format::SpellSumsTable& table, std::uint32_t function) noexcept {
@@ -72,13 +72,13 @@ void SpellSummer::cut(const Location& location) noexcept {
   if (is_cut_) return;
   is_cut_ = true;
   location_ = &location;
-  std::copy_n(location.shared->lookups, std::size(counted_), counted_);
+  std::copy_n(location.shared().lookups, std::size(counted_), counted_);
 }
 
 void SpellSummer::add_behind_cut(const Location& location, format::SpellSumsTable& table) noexcept {
   is_cut_ = false;
   for (std::uint32_t function = 1; function < std::size(counted_); ++function) {
-    const std::uint64_t calls = location.shared->lookups[function] - counted_[function];
+    const std::uint64_t calls = location.shared().lookups[function] - counted_[function];
     if (calls == 0) continue;
     const std::uint16_t entry = entry_of_function(table, function);
     if (entry == no_entry) continue;
@@ -97,9 +97,9 @@ void SpellSummer::add(std::uint16_t entry, const Made& made) noexcept {
 }
 
 void SpellSummer::add_rows(const Location& location, format::SpellSumsTable& table) noexcept {
-  const std::uint32_t rows = std::min(location.shared->summary.rows, most_rows);
+  const std::uint32_t rows = std::min(location.shared().summary.rows, max_rows);
   for (std::uint32_t number = 0; number < rows; ++number) {
-    const format::ProfileRow& row = location.rows[number];
+    const format::ProfileRow& row = location.profile.rows[number];
     const Made noted = noted_[number];
     if (noted.calls == row.calls) continue;
     Made made{row.calls - noted.calls, ticks_of(row) - noted.ticks, row.bytes - noted.bytes};

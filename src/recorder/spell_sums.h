@@ -29,11 +29,11 @@ class SpellSummer {
   // The spell ends. Does nothing if none has begun, or been cut.
   void end(const Location& location, format::SpellSumsTable* table) noexcept;
   // For a forked child.
-  void forget() noexcept;
+  void reset() noexcept;
 
  private:
   // Further rows are left out. A location that records MPI calls has no more.
-  static constexpr std::uint32_t most_rows = 2816;
+  static constexpr std::uint32_t max_rows = 2816;
   static constexpr std::uint32_t no_row = UINT32_MAX;
 
   struct Made {
@@ -57,9 +57,9 @@ class SpellSummer {
   LastCall last_{no_row, 0, 0};
   bool is_cut_ = false;
   std::uint32_t touched_count_ = 0;
-  Made noted_[most_rows]{};  // the rows when the spell began
+  Made noted_[max_rows]{};  // the rows when the spell began
   // Numbers of entries of the table, plus 1; 0: not looked for yet. They never change.
-  std::uint16_t entry_of_row_[most_rows]{};
+  std::uint16_t entry_of_row_[max_rows]{};
   std::uint16_t entry_of_function_[format::function_count + 1]{};
   // The calls of the spell that ends, by entry of the table; and the numbers of the entries with calls.
   Made made_[format::spell_sums_capacity]{};

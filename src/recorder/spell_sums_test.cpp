@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "recorder/location.h"
+#include "recorder/testing/made_location.h"
 
 namespace tare::recorder {
 namespace {
@@ -14,9 +14,7 @@ constexpr std::uint16_t send = 7, receive = 9;
 
 struct SpellSumsTest : testing::Test {
   SpellSumsTest() {
-    location.shared = shared.get();
-    location.rows = rows.data();
-    shared->summary.rows = 4;
+    shared.summary.rows = 4;
     rows[1].function = rows[2].function = send;
     rows[3].function = receive;
     rows[1].site = 11;
@@ -37,10 +35,11 @@ struct SpellSumsTest : testing::Test {
     rows[row].bytes += bytes;
   }
 
-  std::vector<format::ProfileRow> rows = std::vector<format::ProfileRow>(4);
-  std::unique_ptr<format::LocationHeader> shared = std::make_unique<format::LocationHeader>();
+  MadeLocation made;
+  Location& location = made.location;
+  format::LocationHeader& shared = location.shared();
+  format::ProfileRow* const rows = location.profile.rows;
   std::unique_ptr<format::SpellSumsTable> table = std::make_unique<format::SpellSumsTable>();
-  Location location{};
   SpellSummer summer{};
 };
 
@@ -77,11 +76,9 @@ TEST_F(SpellSumsTest, CallSitesHaveSumsWithThoseOfTheirFunction) {
   call(2, 30, 300);
   call(2, 30, 300);
   summer.end(location, table.get());
-  rows.push_back({});  // the same site, with another size of messages
-  rows[4].function = send;
+  rows[4].function = send;  // the same site, with another size of messages
   rows[4].site = 12;
-  location.rows = rows.data();
-  shared->summary.rows = 5;
+  shared.summary.rows = 5;
   summer.begin(location, 0.25);
   call(4, 5, 0);
   summer.end(location, table.get());
@@ -106,7 +103,7 @@ TEST_F(SpellSumsTest, TheCallThatEndsASpellIsLeftOut) {
   call(1, 10, 100);
   call(1, 40, 8);
   Location other{};
-  other.rows = rows.data();
+  other.profile = location.profile;
   summer.leave_out(other, rows[2], 10, 100);  // of another thread
   summer.leave_out(location, rows[1], 40, 8);
   summer.end(location, table.get());
@@ -137,7 +134,7 @@ TEST_F(SpellSumsTest, WhatHasNotBegunDoesNotEnd) {
   call(1, 10, 100);
   summer.end(location, table.get());
   summer.begin(location, 0.5);
-  summer.forget();
+  summer.reset();
   summer.end(location, table.get());
   EXPECT_EQ(table->entries, 0U);
 }
@@ -149,7 +146,7 @@ TEST_F(SpellSumsTest, AForkedChildBeginsAnew) {
   call(1, 10, 100);
   summer.end(location, table.get());
   summer.begin(location, 0.5);
-  summer.forget();
+  summer.reset();
   *table = {};
   rows[1].ticks = rows[1].bytes = 0;
   rows[1].function = receive;
@@ -182,25 +179,25 @@ TEST_F(SpellSumsTest, SitesLeaveRoomForFunctions) {
 }
 
 TEST_F(SpellSumsTest, CallsBehindACutAreAddedToTheirFunctions) {
-  shared->lookups[send] = 100;
+  shared.lookups[send] = 100;
   summer.begin(location, 0.25);
   call(1, 10, 100);
   summer.cut(location);
-  shared->lookups[send] = 130;
+  shared.lookups[send] = 130;
   summer.cut(location);  // it was measured again for a while, and cut again
-  shared->lookups[send] = 140;
-  shared->lookups[receive] = 1;
+  shared.lookups[send] = 140;
+  shared.lookups[receive] = 1;
   summer.end(location, table.get());
   EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, 40U);
   EXPECT_EQ(sums_of(receive, format::all_sites).behind_cuts, 1U);
   EXPECT_EQ(sums_of(send, 11).behind_cuts, 0U);
-  shared->lookups[send] = 1000;
+  shared.lookups[send] = 1000;
   summer.begin(location, 0.25);
   summer.end(location, table.get());
   EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, 40U);
   // A spell that represents no others can be cut, too.
   summer.cut(location);
-  shared->lookups[send] += UINT32_MAX;
+  shared.lookups[send] += UINT32_MAX;
   summer.end(location, table.get());
   EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, UINT32_MAX);
 }

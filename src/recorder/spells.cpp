@@ -51,7 +51,7 @@ bool parse_budget(std::string_view text, Budget& budget) noexcept {
 }
 
 bool is_first_thread(const Location& location) noexcept {
-  return location.shared->block == 0 && location.shared->summary.number == 0;
+  return location.shared().block == 0 && location.shared().summary.number == 0;
 }
 
 Depth depth_of(const Location& location) noexcept {
@@ -62,8 +62,8 @@ Depth depth_of(const Location& location) noexcept {
 
 // The bytes that the location has on disk, with those that its buffer will take there: less than an eighth of its size.
 std::uint64_t stored_bytes(const Location& location) noexcept {
-  const std::uint64_t buffered = std::uint64_t{location.ring.count} * location.ring.bytes / 8;
-  return location.shared->summary.flush_bytes + location.shared->tared.bytes + buffered;
+  const std::uint64_t buffered = std::uint64_t{location.events.ring.count} * location.events.ring.bytes / 8;
+  return location.shared().summary.flush_bytes + location.shared().tared.bytes + buffered;
 }
 
 int world_size() noexcept { return segment() == nullptr ? 1 : std::max(segment()->process.size, 1); }
@@ -79,16 +79,15 @@ double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shi
 void Spells::begin(const char* weigh, const char* budget, const char* run_id) noexcept {
   if (are_asked()) return;
   if (budget != nullptr && !parse_budget(budget, budget_))
-    complain_of("TARE_BUDGET", budget, "a number above 0 and below 1; after a comma, a number of bytes");
+    warn_of("TARE_BUDGET", budget, "a number above 0 and below 1; after a comma, a number of bytes");
   double controls = 0;
-  if (weigh != nullptr && !parse_share(weigh, controls))
-    complain_of("TARE_WEIGH", weigh, "a number above 0 and below 1");
+  if (weigh != nullptr && !parse_share(weigh, controls)) warn_of("TARE_WEIGH", weigh, "a number above 0 and below 1");
   controls_ = static_cast<std::uint64_t>(std::ldexp(controls, 64));
   for (; *run_id != '\0'; ++run_id) seed_ = mixed(seed_ ^ static_cast<unsigned char>(*run_id));
 }
 
-void Spells::forget() noexcept {
-  spell_summer.forget();
+void Spells::reset() noexcept {
+  spell_summer.reset();
   stored_.store(0, std::memory_order_relaxed);
   controls_ = seed_ = sync_points_ = spell_ticks_ = 0;
   budget_ = {};
@@ -154,7 +153,7 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
   format::SpellDefinition spell = definition(completes_unknown_.exchange(false, std::memory_order_relaxed));
   spell.last_site = site;
   spell.ticks = time > begin_ ? time - begin_ : 0;
-  spell.flush_ticks = location.shared->summary.flush_ticks - flush_ticks_;
+  spell.flush_ticks = location.shared().summary.flush_ticks - flush_ticks_;
   spell.measured_calls = location.weighing.calls() - calls_;
   spell.counted_calls = location.counted_calls - counted_;
   spell.counted_polls = location.counted_polls - counted_polls_;
@@ -200,7 +199,7 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   calls_ = location.weighing.calls();
   counted_ = location.counted_calls;
   counted_polls_ = location.counted_polls;
-  flush_ticks_ = location.shared->summary.flush_ticks;
+  flush_ticks_ = location.shared().summary.flush_ticks;
   if (ends_gap && depth_ == Depth::trace) {
     format::SpellDefinition spell = definition(false);
     spell.head.flags |= format::unfinished_spell;
@@ -229,7 +228,7 @@ Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint6
 // After half of the bytes are used, fewer and fewer spells are traced, so that the trace of a long run reaches its end.
 double Spells::traced_share_of_bytes() const noexcept {
   const double left = bytes_left();
-  return left <= least_bytes_left ? 0 : std::min(1.0, 2 * left);
+  return left <= min_bytes_left ? 0 : std::min(1.0, 2 * left);
 }
 
 double Spells::bytes_left() const noexcept {
@@ -240,13 +239,13 @@ double Spells::bytes_left() const noexcept {
 
 void Spells::advance(Location& location, std::uint64_t time) noexcept {
   const std::uint64_t stored = stored_bytes(location);
-  stored_.fetch_add(stored - location.stored_told, std::memory_order_relaxed);
-  location.stored_told = stored;
+  stored_.fetch_add(stored - location.stored_reported, std::memory_order_relaxed);
+  location.stored_reported = stored;
   const Progress progress{time,
                           location.weighing.calls(),
                           location.counted_calls,
                           location.counted_in_wrappers,
-                          location.shared->summary.flush_ticks,
+                          location.shared().summary.flush_ticks,
                           is_first_thread(location) ? spell_ticks_ : 0};
   if (is_first_thread(location) && is_control_)
     location.governor.pass_over(progress);
@@ -265,7 +264,7 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
   if (ticks != 0 && !has_begun_spell) location.governor.note_cost(depth, ticks);
   Depth allowed = location.governor.limit(budget_, depth);
   if (allowed == Depth::counts && !is_first) allowed = depth;
-  if (allowed == Depth::trace && bytes_left() <= least_bytes_left) allowed = location.governor.profile_depth();
+  if (allowed == Depth::trace && bytes_left() <= min_bytes_left) allowed = location.governor.profile_depth();
   if (allowed < depth) {
     change(location, allowed, time);
     if (is_first && (depth == Depth::trace || allowed == Depth::counts)) is_cut_ = true;
@@ -287,7 +286,7 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
 }
 
 void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcept {
-  if (depth == Depth::trace && location.ring.count == 0) depth = Depth::profile;
+  if (depth == Depth::trace && location.events.ring.count == 0) depth = Depth::profile;
   const bool counts_only = depth == Depth::counts;
   // A trace contains all polls, and calls that are only counted cannot belong to a series of polls.
   const bool ends_streaks = depth != depth_of(location) && (counts_only || depth == Depth::trace);

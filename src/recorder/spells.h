@@ -63,11 +63,11 @@ class Spells {
   [[gnu::cold]] void check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept;
 
   // For a forked child, which begins anew.
-  void forget() noexcept;
+  void reset() noexcept;
 
  private:
   static constexpr std::uint64_t sync_points_per_length = 512;
-  static constexpr double least_bytes_left = 0.02;  // for what is still in the buffers when the trace ends
+  static constexpr double min_bytes_left = 0.02;  // for what is still in the buffers when the trace ends
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // The spell under way, as far as it is known when it begins.

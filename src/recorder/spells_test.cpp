@@ -3,20 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "recorder/location.h"
+#include "recorder/testing/made_location.h"
 
 namespace tare::recorder {
 namespace {
 
 struct SpellsTest : testing::Test {
-  SpellsTest() {
-    choose_clock();
-    location.shared = shared.get();
-  }
+  SpellsTest() { choose_clock(); }
 
   // Whether the spells measure that `count` synchronisation points begin, one after another.
   std::vector<bool> kinds(Spells& trial, unsigned count) {
@@ -28,8 +25,8 @@ struct SpellsTest : testing::Test {
     return found;
   }
 
-  std::unique_ptr<format::LocationHeader> shared = std::make_unique<format::LocationHeader>();
-  Location location{};
+  MadeLocation made;
+  Location& location = made.location;
 };
 
 TEST_F(SpellsTest, WithoutAShareThereIsNone) {
@@ -106,7 +103,7 @@ TEST_F(SpellsTest, CallsThatAreOnlyCountedPass) {
 TEST_F(SpellsTest, OtherThreadsDoNotPass) {
   Spells trial;
   trial.begin("0.95", nullptr, "run");
-  shared->block = 1;
+  location.shared().block = 1;
   for (const bool measured : kinds(trial, 100)) EXPECT_TRUE(measured);
 }
 
@@ -123,6 +120,31 @@ TEST_F(SpellsTest, WhatTheProgramNamesCountsAlone) {
     found.push_back(!location.counts_only);
   }
   EXPECT_EQ(found, kinds(same, 100));
+}
+
+// The share of spells that are traced, of a run whose trace has used that part of its bytes.
+double traced_share(double used_bytes) {
+  constexpr format::RingShape ring{2, 4096, format::Policy::block};
+  constexpr std::uint64_t buffered = ring.count * ring.bytes / 8;  // what the buffer will take on disk
+  constexpr unsigned count = 500;
+  MadeLocation made{64, ring};
+  Location& location = made.location;
+  location.events.open_sub_buffer(0);
+  location.shared().summary.flush_bytes = static_cast<std::uint64_t>(used_bytes * 1'000'000) - buffered;
+  Spells budget;
+  budget.begin(nullptr, "0.5,1000000", "run");
+  unsigned traced = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    budget.pass(location, 1, now());
+    traced += location.traced() ? 1 : 0;
+  }
+  return static_cast<double>(traced) / count;
+}
+
+TEST_F(SpellsTest, BehindHalfOfItsBytesTheTraceBecomesThinner) {
+  for (const auto& [used, share] :
+       {std::pair{0.2, 1.0}, {0.5, 1.0}, {0.6, 0.8}, {0.75, 0.5}, {0.95, 0.1}, {0.985, 0.0}})
+    EXPECT_NEAR(traced_share(used), share, share == 1 || share == 0 ? 0.005 : 0.06) << used;
 }
 
 }  // namespace

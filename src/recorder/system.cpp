@@ -161,7 +161,7 @@ void remove_file(const char* path) noexcept {
 void open_to_group(const char* number) noexcept {
   std::uint64_t group = no_group;
   const bool is_known = number != nullptr && format::parse_count(number, group) && group < no_group;
-  if (number != nullptr && !is_known) complain_of("TARE_GROUP", number, "the number of a group");
+  if (number != nullptr && !is_known) warn_of("TARE_GROUP", number, "the number of a group");
   reading_group = is_known ? static_cast<gid_t>(group) : no_group;
 }
 
@@ -267,12 +267,6 @@ std::uint32_t processors() noexcept {
   std::uint32_t count = 0;
   for (long i = 0; i < bytes; ++i) count += static_cast<std::uint32_t>(std::popcount(allowed[i]));
   return count == 0 ? 1 : count;
-}
-
-void complain(const char* text) noexcept {
-  iovec parts[] = {
-      {const_cast<char*>("tare: "), 6}, {const_cast<char*>(text), std::strlen(text)}, {const_cast<char*>("\n"), 1}};
-  syscall(SYS_writev, 2, parts, 3);
 }
 
 }  // namespace tare::recorder

@@ -3,23 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/errno_guard.h"
+
 namespace tare::recorder {
-
-// Restores errno, which tare's calls must not change for the program.
-class ErrnoGuard {
- public:
-  ErrnoGuard() noexcept : saved_(errno) {}
-  ~ErrnoGuard() { errno = saved_; }
-  ErrnoGuard(const ErrnoGuard&) = delete;
-  ErrnoGuard& operator=(const ErrnoGuard&) = delete;
-
- private:
-  int saved_;
-};
 
 // A lock for rare paths. Never held across a call into the loader, MPI or the program.
 class SpinLock {
@@ -108,8 +97,5 @@ Space space_of(const char* directory) noexcept;
 
 // On how many processors this process may run; at least 1.
 std::uint32_t processors() noexcept;
-
-// Prints the line "tare: <text>" on stderr. For failures after which the library only forwards calls.
-void complain(const char* text) noexcept;
 
 }  // namespace tare::recorder

@@ -17,15 +17,15 @@ namespace tare::recorder {
 // Zero-initialised. Only the owning thread uses it.
 struct TimingSample {
   static constexpr std::uint32_t first_calls = 64;  // calls of a row, all timed
-  static constexpr std::uint32_t most_untimed = 15;
+  static constexpr std::uint32_t max_untimed = 15;
   static constexpr std::uint64_t brief_ns = 1024;  // approximate: a tick is taken for a power of two
 
   std::uint64_t state;  // of a linear congruential generator (Knuth, MMIX)
 
-  // How many of the next calls are not timed: 1 to most_untimed, with equal probability.
+  // How many of the next calls are not timed: 1 to max_untimed, with equal probability.
   std::uint8_t draw() noexcept {
     state = state * 6364136223846793005U + 1442695040888963407U;
-    return static_cast<std::uint8_t>(1 + ((state >> 32) * most_untimed >> 32));
+    return static_cast<std::uint8_t>(1 + ((state >> 32) * max_untimed >> 32));
   }
 };
 

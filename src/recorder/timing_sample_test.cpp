@@ -3,31 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 #include <random>
 #include <vector>
 
-#include "recorder/location.h"
+#include "recorder/commit.h"
+#include "recorder/testing/made_location.h"
 
 namespace tare::recorder {
 namespace {
 
-constexpr unsigned capacity = 64;
 constexpr std::uint16_t function = 7;
 
 // Calls of one site, as a wrapper makes them, that take as long as the test says.
 struct TimingSampleTest : testing::Test {
-  TimingSampleTest() {
-    location.shared = header.get();
-    location.rows = rows;
-    location.row_capacity = capacity;
-    header->summary.rows = 1;
-  }
-  struct Free {
-    void operator()(format::LocationHeader* memory) const { std::free(memory); }
-  };
-
   format::ProfileRow& call(std::uint64_t ticks, std::uint64_t bytes = 8, std::uint32_t site = 3) {
     Call made{};
     made.function = function;
@@ -35,12 +23,12 @@ struct TimingSampleTest : testing::Test {
     made.bytes = bytes;
     if (location.need_not_be_timed(known)) {
       --known.untimed;
-      return location.commit<may_be_untimed, false>(made, known);
+      return commit<may_be_untimed, false>(location, made, known);
     }
     made.enter = 1000;
     made.leave = made.enter + ticks;
     ++timed;
-    format::ProfileRow& row = location.commit<may_be_untimed>(made, known);
+    format::ProfileRow& row = commit<may_be_untimed>(location, made, known);
     location.choose_untimed(known, row);
     return row;
   }
@@ -50,10 +38,8 @@ struct TimingSampleTest : testing::Test {
     return all;
   }
 
-  std::unique_ptr<format::LocationHeader, Free> header{
-      static_cast<format::LocationHeader*>(std::calloc(1, sizeof(format::LocationHeader)))};
-  format::ProfileRow rows[capacity]{};
-  Location location{};
+  MadeLocation made_location;
+  Location& location = made_location.location;
   KnownRows known{};
   std::uint64_t timed = 0;
 };
@@ -70,7 +56,7 @@ TEST_F(TimingSampleTest, CallsAndBytesAreExactAndOneInNineIsTimed) {
   EXPECT_EQ(row->calls, count);
   EXPECT_EQ(row->bytes, 8U * count);
   EXPECT_EQ(row->estimated, count - timed);
-  EXPECT_LE(row->pending, TimingSample::most_untimed);
+  EXPECT_LE(row->pending, TimingSample::max_untimed);
   EXPECT_EQ(histogram_of(*row) + row->pending, count);
   const double expected = static_cast<double>(count) / 9;
   EXPECT_NEAR(static_cast<double>(timed), expected, 0.05 * expected);
@@ -129,16 +115,16 @@ TEST_F(TimingSampleTest, BriefCallsAreThinnedOutOthersAreNot) {
       made.received = 16;
       if (location.need_not_be_timed(of_site)) {
         --of_site.untimed;
-        location.commit<may_be_thinned | exchanges, false>(made, of_site);
+        commit<may_be_thinned | exchanges, false>(location, made, of_site);
         continue;
       }
       made.leave = ticks;
       ++measured;
-      const format::ProfileRow& row = location.commit<may_be_thinned | exchanges>(made, of_site);
+      const format::ProfileRow& row = commit<may_be_thinned | exchanges>(location, made, of_site);
       waited += ticks * made.stands_for;
       location.choose_if_brief(of_site, row);
     }
-    const format::ProfileRow& row = rows[of_site.by_size[of_site.last]];
+    const format::ProfileRow& row = location.profile.rows[of_site.by_size[of_site.last]];
     EXPECT_EQ(row.calls, count);
     EXPECT_EQ(row.bytes, 8U * count);
     EXPECT_EQ(row.received, 16U * count);
@@ -157,7 +143,7 @@ TEST_F(TimingSampleTest, WithoutABudgetNothingIsThinnedOut) {
     made.function = function;
     made.site = 3;
     made.leave = 10;
-    location.choose_if_brief(known, location.commit<may_be_thinned>(made, known));
+    location.choose_if_brief(known, commit<may_be_thinned>(location, made, known));
     EXPECT_FALSE(location.need_not_be_timed(known));
   }
 }
@@ -167,9 +153,9 @@ TEST_F(TimingSampleTest, EveryCallOfATraceIsTimed) {
   location.mode = Mode::in_phase;
   EXPECT_FALSE(location.need_not_be_timed(known));
   location.mode = Mode::usual;
-  location.limit = 1;
+  location.events.limit = 1;
   EXPECT_FALSE(location.need_not_be_timed(known));
-  location.limit = 0;
+  location.events.limit = 0;
   EXPECT_TRUE(location.need_not_be_timed(known));
 }
 

@@ -11,7 +11,7 @@ constinit unsigned stack_frames = 4;
 namespace {
 
 // The most frames that a walk looks at, including those of bindings and those above the path.
-constexpr unsigned most_steps = 64;
+constexpr unsigned max_steps = 64;
 
 // One walk: the present frame, what was read so far, and the frame pointer, which later steps may need.
 class Walk {
@@ -29,7 +29,7 @@ class Walk {
 
   // Moves to the caller. False where the stack cannot be walked further.
   bool up(const Recipe& recipe) noexcept {
-    if (!stack_.holds(frame_.stack) || ++steps_ > most_steps) return false;
+    if (!stack_.holds(frame_.stack) || ++steps_ > max_steps) return false;
     Step step_read{};
     const bool moved = step(recipe, stack_, frame_, step_read);
     // What was read for a failed step counts, too: it decides where the path ends.

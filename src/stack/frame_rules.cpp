@@ -134,7 +134,7 @@ class Instructions {
   }
 
  private:
-  static constexpr unsigned most_saved = 8;
+  static constexpr unsigned max_saved = 8;
 
   bool step(Cursor& in, Rules& rules) noexcept {
     const unsigned char op = *in.at++;
@@ -213,7 +213,7 @@ class Instructions {
         return true;
       }
       case 0x0a:  // remember_state
-        if (saved_ == most_saved) return false;
+        if (saved_ == max_saved) return false;
         states_[saved_++] = rules;
         return true;
       case 0x0b:  // restore_state
@@ -297,7 +297,7 @@ class Instructions {
   const Common& common_;
   const Rules& initial_;
   std::uint64_t location_ = 0;
-  Rules states_[most_saved];
+  Rules states_[max_saved];
   unsigned saved_ = 0;
 };
 

@@ -173,7 +173,7 @@ void define_module(std::uint32_t number) noexcept {
   recorder::define(&definition, sizeof definition, {description.path, length});
 }
 
-void forget_modules() noexcept {
+void reset_modules() noexcept {
   modules_lock.reset();
   for (Module& m : modules) m.defined = false;
 }

@@ -35,6 +35,6 @@ std::uint32_t module_count() noexcept;
 // Writes the definition of the module, once.
 void define_module(std::uint32_t number) noexcept;
 
-void forget_modules() noexcept;
+void reset_modules() noexcept;
 
 }  // namespace tare::stack

@@ -20,7 +20,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "recorder/location.h"
+#include "recorder/profile_table.h"
 #include "stack/path_words.h"
 #include "stack/unwind.h"
 
@@ -28,8 +28,8 @@ namespace tare::stack {
 
 class PathMemo {
  public:
-  static constexpr unsigned most_words = 160;            // that a path may depend on
-  static constexpr unsigned most_near = 2 * path_group;  // of a path that has one cache line
+  static constexpr unsigned max_words = 160;            // that a path may depend on
+  static constexpr unsigned max_near = 2 * path_group;  // of a path that has one cache line
 
   // A path that is being unwound: words are added as they are read.
   struct Builder {
@@ -37,10 +37,10 @@ class PathMemo {
     std::uintptr_t base_mask;  // all ones if the path depends on the caller's frame pointer
     unsigned count;
     bool overflow;
-    Word words[most_words];
+    Word words[max_words];
 
     void add(const Word& word) noexcept {
-      if (count == most_words)
+      if (count == max_words)
         overflow = true;
       else
         words[count++] = word;
@@ -63,11 +63,11 @@ class PathMemo {
     // in the bucket.
     std::uint8_t branch_words;
     std::uint8_t count;
-    NearOffset offsets[most_near];
+    NearOffset offsets[max_near];
     // FarOffset far_offsets[groups_of(count) * path_group], if it is not near
     // Word words[count], for what is not usual
   };
-  static_assert(sizeof(Path) == 64 && most_words <= UINT8_MAX);
+  static_assert(sizeof(Path) == 64 && max_words <= UINT8_MAX);
 
   // The path of a call made in `caller`, if it is the one that came last from there after the path before; else
   // nullptr. Finds only paths that are near.
@@ -120,12 +120,12 @@ class PathMemo {
   // The conditions, beside the return address, under which a call has a path; for code that compares many calls with
   // the same path (polls.h).
   struct Conditions {
-    static constexpr unsigned most_words = 6 * path_group;
+    static constexpr unsigned max_words = 6 * path_group;
     std::uintptr_t stack;
     std::uintptr_t base_mask;
     std::uint64_t fingerprint;
     std::uint32_t groups;
-    FarOffset offsets[most_words];
+    FarOffset offsets[max_words];
 
     [[gnu::always_inline]] bool holds(const Frame& caller) const noexcept {
       return stack == caller.stack &&
@@ -135,7 +135,7 @@ class PathMemo {
   // The conditions of the path of a call made in `caller`. False if the path is not known, or if it has too many words.
   bool conditions_of(const Frame& caller, Conditions& conditions) noexcept {
     const Path* path = find(caller);
-    if (path == nullptr || path->count > Conditions::most_words) return false;
+    if (path == nullptr || path->count > Conditions::max_words) return false;
     conditions.stack = path->stack;
     conditions.base_mask = mask_of(*path);
     conditions.fingerprint = path->fingerprint;
@@ -149,8 +149,8 @@ class PathMemo {
   // below the stack pointer, or too far above it.
   Path* add(const Builder& built, std::uint32_t number) noexcept {
     if (built.overflow || !have_offsets<FarOffset>(built)) return nullptr;
-    const bool near = built.count != 0 && built.count <= most_near && have_offsets<NearOffset>(built);
-    if (used_ + lines_of(built.count, near) + lines_of(most_branch_words, true) > capacity) clear();
+    const bool near = built.count != 0 && built.count <= max_near && have_offsets<NearOffset>(built);
+    if (used_ + lines_of(built.count, near) + lines_of(max_branch_words, true) > capacity) clear();
     const std::uint16_t place = new_path(built.caller, built.count, near);
     Path& path = at(place);
     path.fingerprint = fingerprint_of(built.caller.base & built.base_mask, built.words, built.count);
@@ -185,7 +185,7 @@ class PathMemo {
   static constexpr unsigned bucket_bits = 10;
   static constexpr unsigned expected_bits = 9;
   static constexpr unsigned longest_bucket = 8;
-  static constexpr unsigned most_branch_words = 8;
+  static constexpr unsigned max_branch_words = 8;
   static constexpr unsigned few = 3;  // so many paths of a caller are compared one after another
   static constexpr std::uint32_t line = 64;
   static constexpr std::uint32_t capacity = 8 * 1024;  // lines
@@ -291,7 +291,7 @@ class PathMemo {
   }
   // Whether the branch is full, or already uses the word: then the paths share a bucket although they differ there.
   static bool is_distinguished(std::uintptr_t differing, const Path& branch) noexcept {
-    bool known = branch.branch_words == most_branch_words;
+    bool known = branch.branch_words == max_branch_words;
     for (std::uint32_t i = 0; i < branch.branch_words; ++i) known = known || words_of(branch)[i].address == differing;
     return known;
   }
@@ -317,7 +317,7 @@ class PathMemo {
         place = &next;
     }
     if (branch == nullptr) {
-      const std::uint16_t made = new_path({first.return_address, first.stack, 0}, most_branch_words, true);
+      const std::uint16_t made = new_path({first.return_address, first.stack, 0}, max_branch_words, true);
       branch = &at(made);
       link(made, bucket);
     }

@@ -87,10 +87,10 @@ void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept
 
 }  // namespace
 
-unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept {
+unsigned python_stack(PythonFrame (&out)[max_python_frames]) noexcept {
   const void* frame = current_frame(find_interpreter());
   unsigned depth = 0;
-  for (; frame != nullptr && depth < most_python_frames; frame = field<const void*>(frame, layout::frame_previous)) {
+  for (; frame != nullptr && depth < max_python_frames; frame = field<const void*>(frame, layout::frame_previous)) {
     const auto instruction = field<std::uint64_t>(frame, layout::frame_instruction);
     out[depth++] = {frame, instruction | std::uint64_t{1} << 63};
   }

@@ -212,7 +212,7 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
   const auto memo = std::make_unique<PathMemo>();
   std::vector<std::uintptr_t> stack(std::size_t{1} << 17);
   for (const unsigned step : {1U, 1000U, 10000U})
-    for (const unsigned count : {1U, 4U, 5U, 7U, 8U, 9U, 12U, 13U, 16U, 17U, PathMemo::most_words}) {
+    for (const unsigned count : {1U, 4U, 5U, 7U, 8U, 9U, 12U, 13U, 16U, 17U, PathMemo::max_words}) {
       if (std::size_t{step} * (count - 1) >= stack.size()) continue;
       const auto address = [&](unsigned i) { return reinterpret_cast<std::uintptr_t>(&stack[std::size_t{step} * i]); };
       PathMemo::Builder built = built_from(stack.data(), 0);
@@ -224,7 +224,7 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
       }
       PathMemo::Path* path = memo->add(built, count);
       ASSERT_NE(path, nullptr);
-      EXPECT_EQ(path->near, count <= PathMemo::most_near && step * (count - 1) <= UINT16_MAX);
+      EXPECT_EQ(path->near, count <= PathMemo::max_near && step * (count - 1) <= UINT16_MAX);
       EXPECT_EQ(memo->find(built.caller), path);
       memo->follow(*path);
       Frame moved = built.caller;
@@ -232,7 +232,7 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
       EXPECT_EQ(memo->find(moved), nullptr);
       PathMemo::Conditions conditions;
       const bool are_few = memo->conditions_of(built.caller, conditions);
-      EXPECT_EQ(are_few, count <= PathMemo::Conditions::most_words);
+      EXPECT_EQ(are_few, count <= PathMemo::Conditions::max_words);
       for (unsigned i = 0; i < count; ++i)
         for (const std::uintptr_t bit : {std::uintptr_t{1}, std::uintptr_t{1} << 47, std::uintptr_t{1} << 61}) {
           stack[std::size_t{step} * i] ^= bit;

@@ -37,7 +37,7 @@
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
 #include "tared/drain/drain_job.h"
-#include "tared/filters/filter.h"
+#include "tared/filters/make_filter.h"
 #include "tared/job.h"
 #include "tared/monitor/monitor_job.h"
 #include "tared/tree/can_listen.h"

@@ -1,8 +1,9 @@
-"""Folders under src/ include one another in one direction only, as ARCHITECTURE.md draws it."""
+"""Folders and units under src/ include one another in one direction only, as ARCHITECTURE.md draws it."""
 
 from __future__ import annotations
 
 import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,46 @@ def test_a_folder_of_tared_includes_only_folders_below_it() -> None:
         if name not in TARED_FOLDERS[: order + 1]
     ]
     assert not upward
+
+
+def loop(files: dict[str, str]) -> list[str]:
+    """Units that include one another in a circle. A unit is X.h and X.cpp together."""
+    unit = {file: file.rpartition(".")[0] for file in files}
+    below: dict[str, set[str]] = {name: set() for name in unit.values()}
+    for file, text in files.items():
+        found = {
+            unit[name]
+            for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE)
+            if name in unit
+        }
+        below[unit[file]] |= found - {unit[file]}
+    try:
+        TopologicalSorter(below).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle
+    return []
+
+
+def test_no_units_include_one_another_in_a_loop() -> None:
+    src = ROOT / "src"
+    files = {
+        file.relative_to(src).as_posix(): file.read_text()
+        for file in src.rglob("*")
+        if file.suffix in {".h", ".cpp", ".c"}
+    }
+    assert len(files) > 500
+    assert not loop(files)
+
+
+def test_a_loop_of_units_is_found() -> None:
+    one_way = {"a/x.h": "", "a/x.cpp": '#include "a/x.h"\n#include "b/y.h"', "b/y.h": ""}
+    assert loop(one_way) == []
+    assert set(loop(one_way | {"b/y.cpp": '#include "b/z.h"', "b/z.h": '  #  include "a/x.h"'})) == {
+        "a/x",
+        "b/y",
+        "b/z",
+    }
 
 
 def test_includes_are_found() -> None:

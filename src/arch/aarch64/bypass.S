@@ -28,7 +28,7 @@ tare_bypass_\number:
         b.eq    1f
         add     x17, x17, #1
         str     x17, [x16, #TARE_COUNTED_CALLS]
-        ldr     x16, [x16]
+        ldr     x16, [x16, #TARE_BLOCK]
         ldr     x17, [x16, #TARE_LOOKUPS+8*\number]
         add     x17, x17, #1
         str     x17, [x16, #TARE_LOOKUPS+8*\number]

@@ -18,7 +18,7 @@ tare_bypass_\number:
         testl   $((1 << TARE_CHECK_BITS) - 1), TARE_COUNTED_CALLS(%r11)
         je      1f
         incq    TARE_COUNTED_CALLS(%r11)
-        movq    (%r11), %r11
+        movq    TARE_BLOCK(%r11), %r11
         incq    TARE_LOOKUPS+8*\number(%r11)
         jmpq    *tare_next+8*\number(%rip)
 1:      jmpq    *tare_wrappers+8*\number(%rip)

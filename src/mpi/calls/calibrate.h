@@ -19,7 +19,7 @@ constexpr int calibration_calls = 64;
     for (int i = 0; i < calibration_calls; ++i) count_call(Function::none, Caller::asks, __builtin_return_address(0));
     best = std::min(best, recorder::now() - start);
   }
-  thread.shared->lookups[0] = 0;
+  thread.shared().lookups[0] = 0;
   return best;
 }
 

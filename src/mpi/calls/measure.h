@@ -9,6 +9,9 @@
 #include "mpi/interposition/bypass.h"
 #include "mpi/interposition/inside.h"
 #include "recorder/clock.h"
+#include "recorder/commit.h"
+#include "recorder/here.h"
+#include "recorder/weighed_call.h"
 
 namespace tare::mpi {
 
@@ -35,7 +38,7 @@ struct Role {
 template <class... Roles>
 [[gnu::always_inline]] inline void begin_call(Thread& thread, recorder::Call& call, Roles&... roles) noexcept {
   (roles.before(thread, call), ...);
-  format::CurrentCall& current = thread.shared->current;
+  format::CurrentCall& current = thread.shared().current;
   current.site = call.site;
   current.peer = call.peer;
   current.tag = call.tag;
@@ -49,7 +52,7 @@ template <bool timed = true, class Result, class... Roles>
                                                            recorder::KnownRows& rows, [[maybe_unused]] Result result,
                                                            Roles&... roles) noexcept {
   (roles.after(thread, call, result), ...);
-  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U), timed>(call, rows);
+  format::ProfileRow& row = recorder::commit<(Roles::traffic | ... | 0U), timed>(thread, call, rows);
   (roles.committed(thread, call, row, result), ...);
   return row;
 }
@@ -66,7 +69,7 @@ template <Function F, class Real>
   thread.count_only(static_cast<std::uint16_t>(F));
   const Inside inside;
   if (is_checked) [[unlikely]]
-    thread.check_budget();
+    recorder::check_budget(thread);
   return real();
 }
 
@@ -84,7 +87,7 @@ struct TimedUnlessThinned : Describes {
 template <Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
                                                   Real real, Roles&... roles) {
-  format::CurrentCall& current = thread.shared->current;
+  format::CurrentCall& current = thread.shared().current;
   --rows.untimed;
   call.enter = call.leave = 0;
   ++current.leave;  // so that enter < leave, the sign of an untimed call (format/current_call.h)
@@ -97,7 +100,7 @@ template <Function F, class Real, class... Roles>
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   end_call<false>(thread, call, rows, result, roles...);
   if (thread.weighing.is_under_way()) [[unlikely]]
-    thread.note_weight_of_untimed(ticks, recorder::now());
+    recorder::note_weight_of_untimed(thread, ticks, recorder::now());
   return result;
 }
 
@@ -129,7 +132,7 @@ template <class A, Function F, class Real, class... Roles>
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
   const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
-  thread.expect_row(*site.rows);
+  thread.profile.expect_row(*site.rows);
   call.site = site.number;
   begin_call(thread, call, roles...);
   constexpr unsigned traffic = (Roles::traffic | ... | 0U);
@@ -142,7 +145,7 @@ template <class A, Function F, class Real, class... Roles>
     if (thread.need_not_be_timed(*site.rows)) [[unlikely]]
       return finish_thinned<F>(thread, call, *site.rows, real, roles...);
   }
-  format::CurrentCall& current = thread.shared->current;
+  format::CurrentCall& current = thread.shared().current;
   call.enter = current.enter = recorder::now();
   const auto result = real();
   call.leave = recorder::now();
@@ -151,7 +154,7 @@ template <class A, Function F, class Real, class... Roles>
   [[maybe_unused]] const format::ProfileRow& row = end_call(thread, call, *site.rows, result, roles...);
   if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
   if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
-  thread.end_weighing(call.function, call.leave - call.enter);
+  recorder::end_weighing(thread, call.function, call.leave - call.enter);
   return result;
 }
 
@@ -161,7 +164,7 @@ template <class A, Function F, class Real, class... Roles>
     return;
   recorder::Location* location = recorder::here();
   if (location != nullptr && location->mode != recorder::Mode::paused)
-    ++location->shared->lookups[static_cast<unsigned>(function)];
+    ++location->shared().lookups[static_cast<unsigned>(function)];
 }
 
 // Counts and makes a call of a look-up function. `is_whole`: further calls that it leads to are part of it.

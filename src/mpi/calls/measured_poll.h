@@ -9,7 +9,7 @@ namespace tare::mpi {
 // only that it has returned.
 template <Function F>
 recorder::Call begun_poll(const Thread& thread) noexcept {
-  const format::CurrentCall& current = thread.shared->current;
+  const format::CurrentCall& current = thread.shared().current;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
   call.site = current.site;
@@ -24,7 +24,7 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const stack::Frame& caller, recorder::Call& call,
                                                     recorder::KnownRows& rows, Real real, IsIdle is_idle,
                                                     Roles&... roles) {
-  format::CurrentCall& current = thread.shared->current;
+  format::CurrentCall& current = thread.shared().current;
   const std::uint64_t last = current.leave;
   const std::uint64_t now = recorder::now();
   call.enter = current.enter = thread.polls.begin(thread, last, now);
@@ -36,7 +36,7 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
   if (thread.mode == recorder::Mode::paused) return result;
   thread.polls.end(thread, call, idle);
   if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, idle, last, now);
-  thread.end_weighing(call.function, call.leave - now);
+  recorder::end_weighing(thread, call.function, call.leave - now);
   return result;
 }
 
@@ -67,9 +67,9 @@ template <Function F, class... Roles>
 [[gnu::noinline, gnu::cold]] void end_untimed_poll(Thread& thread, Polls::Site& site, int result,
                                                    Roles&... roles) noexcept {
   recorder::Call call = begun_poll<F>(thread);
-  const std::uint64_t last = thread.shared->current.leave;
-  call.leave = thread.shared->current.leave = recorder::now();
-  call.enter = thread.shared->current.enter = site.estimated_enter(call.leave);
+  const std::uint64_t last = thread.shared().current.leave;
+  call.leave = thread.shared().current.leave = recorder::now();
+  call.enter = thread.shared().current.enter = site.estimated_enter(call.leave);
   format::ProfileRow& row = end_call(thread, call, thread.any_rows, result, roles...);
   ++row.estimated;
   thread.polls.end_streak(thread, site, call, last);
@@ -108,16 +108,16 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
   const int result = real();
   if (thread.weighing.is_under_way()) [[unlikely]]
     ticks = recorder::now() - ticks;
-  thread.shared->current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
+  thread.shared().current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   if (result == A::success && is_idle()) [[likely]] {
     site.skip();
     if (thread.mode == recorder::Mode::in_phase) [[unlikely]]
-      ++thread.phase->calls;
+      ++thread.phases.current->calls;
   } else {
     end_untimed_poll<F>(thread, site, result, roles...);
   }
   if (thread.weighing.is_under_way()) [[unlikely]]
-    thread.note_weight_of_untimed(ticks, recorder::now());
+    recorder::note_weight_of_untimed(thread, ticks, recorder::now());
   return result;
 }
 

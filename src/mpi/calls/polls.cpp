@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mpi/calls/site.h"
+#include "mpi/calls/masked_frame.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi {
@@ -25,7 +25,7 @@ bool Polls::settle(recorder::Location& location, const Site& site, std::uint64_t
   row.ticks_squared += static_cast<double>(pending) * static_cast<double>(each * each);
   row.histogram[format::duration_bin(each)] += pending;
   if (location.mode == recorder::Mode::in_phase)
-    location.phase->mpi_ticks += std::min(all, time - location.shared->summary.phase_since);
+    location.phases.current->mpi_ticks += std::min(all, time - location.shared().summary.phase_since);
   return is_all;
 }
 
@@ -87,7 +87,7 @@ void Polls::end_streak(recorder::Location& location, Site& site, const recorder:
 }
 
 // Pending polls get their time when the next one is timed.
-void Polls::forget() noexcept {
+void Polls::end_streaks() noexcept {
   for (Site& site : sites_) site.skips = 0;
   idle_leave_ = 0;
 }

@@ -83,14 +83,14 @@ class Polls {
   // To be called when a timed poll begins, at `now`; the thread's previous call ended at `last`. Returns the begin that
   // profile and trace give it.
   std::uint64_t begin(const recorder::Location& location, std::uint64_t last, std::uint64_t now) const noexcept {
-    const bool goes_on = last == idle_leave_ && now - last < quick_ticks_ && location.head == idle_head_ &&
-                         location.shared->summary.phase_since <= last && (skipping_ == nullptr || pending() == 0);
+    const bool goes_on = last == idle_leave_ && now - last < quick_ticks_ && location.events.head == idle_head_ &&
+                         location.shared().summary.phase_since <= last && (skipping_ == nullptr || pending() == 0);
     return goes_on ? last : now;
   }
   // To be called when it has ended and was committed.
   void end(const recorder::Location& location, const recorder::Call& call, bool is_idle) noexcept {
     idle_leave_ = is_idle ? call.leave : 0;
-    idle_head_ = location.head;
+    idle_head_ = location.events.head;
   }
   // To be called after an untimed poll that found something. `last` as above.
   void end_streak(recorder::Location& location, Site& site, const recorder::Call& call, std::uint64_t last) noexcept;
@@ -99,7 +99,7 @@ class Polls {
             const recorder::Call& call, format::ProfileRow& row, bool is_idle, std::uint64_t last,
             std::uint64_t now) noexcept;
   // From now on all polls are timed, until new streaks begin.
-  void forget() noexcept;
+  void end_streaks() noexcept;
   // `clock_ticks`: what a reading of the clock adds to a time.
   void clear(std::uint64_t clock_ticks) noexcept;
 
@@ -117,7 +117,7 @@ class Polls {
   Site* skipping_;             // the site with untimed polls, past or allowed; nullptr: none
   const Site* last_;           // of the last timed poll
   std::uint64_t idle_leave_;   // end of the last call, if that was an idle poll
-  std::uint64_t idle_head_;    // the value of Location::head then
+  std::uint64_t idle_head_;    // the value of EventBuffer::head then
   std::uint64_t quick_ticks_;  // gap_ns; also the greatest distance, from end to end, of polls in quick succession
   std::uint64_t clock_ticks_;
 };

@@ -8,9 +8,6 @@
 #include "mpi/calls/site.h"
 #include "recorder/clock.h"
 
-// As in site.cpp: the stack pointer counts.
-std::uintptr_t tare::mpi::stack_matters = ~std::uintptr_t{0};
-
 namespace tare::mpi {
 namespace {
 
@@ -24,7 +21,7 @@ class PollsTest : public testing::Test {
  protected:
   PollsTest() {
     polls_->clear(0);  // its times are exact
-    location_->shared = shared_.get();
+    location_->events.shared = shared_.get();
     row_.ticks_min = UINT64_MAX;
     know_path();
     call_.function = function;
@@ -184,7 +181,7 @@ TEST_F(PollsTest, AStreakIsOfOnePath) {
 
 TEST_F(PollsTest, ForgettingTimesThemAgain) {
   begin_streak();
-  polls_->forget();
+  polls_->end_streaks();
   EXPECT_FALSE(is_skipped());
 }
 
@@ -193,7 +190,7 @@ TEST_F(PollsTest, APhaseHasTheTimeSinceItBegan) {
   const unsigned count = skip();
   format::PhaseEntry phase{};
   location_->mode = recorder::Mode::in_phase;
-  location_->phase = &phase;
+  location_->phases.current = &phase;
   constexpr std::uint64_t in_phase = 4;
   const std::uint64_t elapsed = count * 10;
   shared_->summary.phase_since = call_.leave + elapsed - in_phase;
@@ -217,7 +214,7 @@ TEST_F(PollsTest, APollThatFollowsOneInVainBeginsWhereThatEnded) {
   call_.leave += 30;  // of another call
   poll(quick);
   EXPECT_EQ(call_.leave - call_.enter, 20U);
-  location_->head += 24;  // an event of the API
+  location_->events.head += 24;  // an event of the API
   poll(quick);
   EXPECT_EQ(call_.leave - call_.enter, 20U);
   shared_->summary.phase_since = call_.leave + 1;
@@ -225,7 +222,7 @@ TEST_F(PollsTest, APollThatFollowsOneInVainBeginsWhereThatEnded) {
   EXPECT_EQ(call_.leave - call_.enter, 20U);
   poll(quick);
   EXPECT_EQ(call_.leave - call_.enter, quick + 20);
-  polls_->forget();
+  polls_->end_streaks();
   poll(quick);
   EXPECT_EQ(call_.leave - call_.enter, 20U);
 }

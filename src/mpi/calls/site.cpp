@@ -14,8 +14,6 @@ namespace tare::mpi {
 
 constinit BindingSpan binding_span{};
 
-constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
-
 namespace {
 
 constinit Numbers<16384> sites;   // numbers of sites, by key of the path
@@ -81,7 +79,7 @@ Site site_at(Thread& thread, std::uint32_t number, stack::PathMemo::Path* path) 
 // The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
 // the frames cannot be read.
 Site find_python_site(Thread& thread) noexcept {
-  stack::PythonFrame stack[stack::most_python_frames];
+  stack::PythonFrame stack[stack::max_python_frames];
   const unsigned depth = stack::python_stack(stack);
   if (depth == 0) return {0, nullptr};
   stack::CallPath all{};
@@ -180,7 +178,7 @@ void notice_modules() noexcept {
   binding_span.bytes = high - low;
 }
 
-void forget_paths(Thread& thread) noexcept {
+void reset_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
   thread.polls.clear(thread.weighing.clock_ticks());
@@ -193,15 +191,15 @@ void choose_paths() noexcept {
 
 void begin_paths(recorder::Location& location) noexcept {
   auto& thread = static_cast<Thread&>(location);
-  forget_paths(thread);
+  reset_paths(thread);
   thread.stack = stack::stack_of_thread();
 }
 
-void forget_sites() noexcept {
+void reset_sites() noexcept {
   sites.clear();
   frames.clear();
   stack::release_recipes();
-  stack::forget_modules();
+  stack::reset_modules();
 }
 
 }  // namespace tare::mpi

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "mpi/calls/masked_frame.h"
 #include "mpi/calls/thread.h"
 #include "stack/unwind.h"
 
@@ -20,17 +21,8 @@ struct Site {
 [[gnu::hot]] Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                           std::uintptr_t base) noexcept;
 
-// A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
-// pointer does not matter.
-[[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;
-
-// The form of a caller that is the key of remembered paths.
-inline stack::Frame masked(const stack::Frame& caller) noexcept {
-  return {caller.return_address, caller.stack & stack_matters, caller.base};
-}
-
 // Clears the remembered paths of a thread. The numbers of sites stay valid.
-void forget_paths(Thread& thread) noexcept;
+void reset_paths(Thread& thread) noexcept;
 
 // The range of addresses that contains all loaded language bindings; empty in most programs.
 struct BindingSpan {
@@ -60,6 +52,6 @@ void choose_paths() noexcept;
 void begin_paths(recorder::Location& location) noexcept;
 
 // Removes all sites and frames. For a forked child, which has to define them again.
-void forget_sites() noexcept;
+void reset_sites() noexcept;
 
 }  // namespace tare::mpi

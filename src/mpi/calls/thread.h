@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "mpi/calls/polls.h"
-#include "mpi/interposition/dispatch.h"
+#include "mpi/interposition/function_tables.h"
 #include "mpi/objects/request_room.h"
 #include "recorder/location.h"
 #include "stack/path_memo.h"
@@ -88,11 +88,5 @@ struct Thread : recorder::Location {
     return raised.load(std::memory_order_relaxed) + 1;
   }
 };
-
-// A function of the MPI library itself, below every tool, by its number. Only to be called inside a measured call.
-template <class Signature>
-Signature* library(Function function) noexcept {
-  return reinterpret_cast<Signature*>(tare_library[static_cast<unsigned>(function)]);
-}
 
 }  // namespace tare::mpi

@@ -4,6 +4,7 @@
 #include "mpi/calls/calibrate.h"
 #include "mpi/calls/measure.h"
 #include "mpi/calls/measured_poll.h"
+#include "mpi/interposition/dispatch.h"
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/completion.h"
 #include "mpi/roles/lifecycle.h"
@@ -99,6 +100,7 @@ inline void* const counted_table[] = {
 template <class A>
 inline const SampledWrapper sampled_table[] = {
 #define TARE_SAMPLED(name) {Function::name, reinterpret_cast<void*>(&Sampled<A>::name)},
+#include "recorder/here.h"
 #include "sampled_functions.inc"
 #undef TARE_SAMPLED
     {Function::none, nullptr},

@@ -22,7 +22,7 @@ using format::CallForm;
 
 static_assert(offsetof(recorder::Location, counts_only) == TARE_COUNTS_ONLY);
 static_assert(offsetof(recorder::Location, counted_calls) == TARE_COUNTED_CALLS);
-static_assert(offsetof(recorder::Location, shared) == 0);
+static_assert(offsetof(recorder::Location, events) + offsetof(recorder::EventBuffer, shared) == TARE_BLOCK);
 static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 
 // Whether calls of a function may bypass its wrapper: later calls need none of its roles (Role::is_needed), except

@@ -8,20 +8,23 @@
 #include <cstring>
 
 #include "format/sample_spec.h"
-#include "mpi/interposition/dlsym.h"
 #include "mpi/interposition/inside.h"
 #include "mpi/interposition/library.h"
+#include "mpi/interposition/real_dlsym.h"
+#include "mpi/interposition/stubs.h"
 #include "mpi/interposition/tool.h"
 #include "mpi/interposition/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/environment.h"
 #include "recorder/system.h"
+#include "recorder/warning.h"
 
 extern "C" {
 constinit thread_local std::uintptr_t tare_inside = 0;
-constinit void* tare_library[tare::format::mpi_function_count + 1] = {};
 // Where the first call goes. `entry`: twice the number of the function, plus 1 if it was called as PMPI_X.
 [[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller) noexcept;
+// Where the first call of an asked stub goes (stubs.h).
+[[gnu::visibility("hidden")]] void* tare_resolve_asked(unsigned slot, const void* caller) noexcept;
 // Where a call goes that is made while tare_inside is set. The last arguments are the registers of the calling frame
 // (Frame).
 [[gnu::visibility("hidden")]] void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack,
@@ -30,12 +33,10 @@ constinit void* tare_library[tare::format::mpi_function_count + 1] = {};
 
 namespace tare::mpi {
 
-constinit void* below_table[format::mpi_function_count + 1] = {};
-
 namespace {
 
 using format::Abi;
-using recorder::complain;
+using recorder::warn;
 
 // Where MPI's variables are. A program that is not position-independent has copies of them, and the copies are used.
 // The default search order finds them.
@@ -47,8 +48,6 @@ void* lookup_variable(const char* symbol, void* library) noexcept {
 // For a function that the loaded library is too old to have. Its error class differs between ABIs; MPI_ERR_OTHER is
 // similar in all.
 int missing_function() noexcept { return 16; }
-
-constinit bool missing[format::mpi_function_count + 1] = {};
 
 // Fills the tables. Threads that do so at the same time write the same values, so no lock is held across calls of the
 // loader.
@@ -108,9 +107,9 @@ void only_forward() noexcept {
 constinit std::atomic<bool> attached{false};
 
 // Prints a problem once in a process, not at every call.
-void complain_once(const char* text) noexcept {
+void warn_once(const char* text) noexcept {
   static constinit bool said = false;
-  if (!said) complain(text);
+  if (!said) warn(text);
   said = true;
 }
 
@@ -119,7 +118,7 @@ void attach(const void* caller, const void* asked) noexcept {
   const std::uint64_t start = recorder::now();
   const Library library = find_library(caller, asked);
   if (library.handle == nullptr) {
-    complain_once("a call of MPI, but no MPI library is loaded: link the program with one");
+    warn_once("a call of MPI, but no MPI library is loaded: link the program with one");
     return;
   }
   const Tables* tables = recording() ? tables_for(library.abi) : nullptr;
@@ -128,7 +127,7 @@ void attach(const void* caller, const void* asked) noexcept {
   if (tables == nullptr && recording() && tables_for(Abi::mpich) != nullptr) {
     char text[512];
     std::snprintf(text, sizeof text, "%s has a binary interface that tare does not know: not measured", library.path);
-    complain(text);
+    warn(text);
   }
   if (tables != nullptr) {
     wrap_all(*tables);
@@ -154,11 +153,6 @@ void attach_once(const void* caller, const void* asked) noexcept {
   tare_inside = inside;
 }
 
-bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept {
-  if (missing[number]) return false;
-  return (profiling ? tare_library[number] : has_tool(number) ? tare_tools[number] : below_table[number]) == address;
-}
-
 bool recording() noexcept {
   const char* run_dir = secure_getenv("TARE_RUN_DIR");
   return run_dir != nullptr && run_dir[0] == '/';
@@ -168,7 +162,7 @@ bool lookups_timed() noexcept {
   const char* text = secure_getenv("TARE_LOOKUPS");
   if (text == nullptr || *text == '\0') return false;
   const bool timed = std::strcmp(text, "time") == 0;
-  if (!timed) recorder::complain_of("TARE_LOOKUPS", text, "time");
+  if (!timed) recorder::warn_of("TARE_LOOKUPS", text, "time");
   return timed;
 }
 
@@ -183,11 +177,9 @@ bool sampling_asked() noexcept {
   if (wrong == nullptr) return true;
   char line[512];
   std::snprintf(line, sizeof line, "TARE_SAMPLE=%.200s: %s; messages are not sampled", text, wrong);
-  complain_once(line);
+  warn_once(line);
   return false;
 }
-
-bool has(Function function) noexcept { return !missing[static_cast<unsigned>(function)]; }
 
 }  // namespace tare::mpi
 
@@ -201,8 +193,18 @@ void* tare_resolve(unsigned entry, const void* caller) noexcept {
   char text[256];
   std::snprintf(text, sizeof text, "the program calls %s, which the loaded MPI library does not have",
                 tare::format::function_name(number));
-  complain_once(text);
+  warn_once(text);
   return reinterpret_cast<void*>(&missing_function);
+}
+
+void* tare_resolve_asked(unsigned slot, const void* caller) noexcept {
+  using namespace tare::mpi;
+  const tare::recorder::ErrnoGuard guard;
+  void* address = asked_function(slot);
+  attach_once(caller, address);
+  settle_asked();  // a stub may have been returned at the same time
+  void* next = asked_destination(slot);
+  return next == nullptr ? address : next;
 }
 
 void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {

@@ -11,12 +11,10 @@
 
 #include <cstdint>
 
-#include "format/functions.h"
 #include "format/process_record.h"
+#include "mpi/interposition/function_tables.h"
 
 namespace tare::mpi {
-
-using format::Function;
 
 // Wrapper tables by ABI, indexed by function number; nullptr: this build only forwards (libtare-forward.so).
 struct NestedWrapper {
@@ -43,20 +41,6 @@ const Tables* tables_for(format::Abi abi) noexcept;
 void attach_once(const void* caller, const void* asked) noexcept;
 bool is_attached() noexcept;
 
-// Whether calls of MPI_X (or PMPI_X), given by its number, reach the address.
-bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept;
-
-// Whether the loaded library has the function.
-bool has(Function function) noexcept;
-
-// What a measured call reaches below this library.
-[[gnu::visibility("hidden")]] extern void* below_table[format::mpi_function_count + 1];
-
-template <class Signature>
-Signature* below(Function function) noexcept {
-  return reinterpret_cast<Signature*>(below_table[static_cast<unsigned>(function)]);
-}
-
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;
 
@@ -68,12 +52,3 @@ inline constexpr std::uint32_t sample_classes = 2048;  // of a process; further 
 bool lookups_timed() noexcept;
 
 }  // namespace tare::mpi
-
-extern "C" {
-[[gnu::visibility("hidden")]] extern void* tare_slots[];
-[[gnu::visibility("hidden")]] extern void* tare_profiling_slots[];
-[[gnu::visibility("hidden")]] extern void* tare_next[];
-[[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
-// The functions of the MPI library itself.
-[[gnu::visibility("hidden")]] extern void* tare_library[tare::format::mpi_function_count + 1];
-}

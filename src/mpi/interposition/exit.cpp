@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mpi/interposition/dlsym.h"
+#include "mpi/interposition/real_dlsym.h"
 #include "recorder/process_end.h"
 
 namespace {

@@ -7,6 +7,8 @@
 #include "mpi/objects/left_messages.h"
 #include "mpi/objects/requests.h"
 #include "recorder/clock.h"
+#include "recorder/commit.h"
+#include "recorder/locations.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
@@ -27,7 +29,7 @@ namespace {
 // The least stack that a call of MPI needs below the calling frame. So memory that near belongs to the same stack.
 constexpr std::uintptr_t stack_of_call = 4096;
 
-constexpr unsigned most_steps = 256;
+constexpr unsigned max_steps = 256;
 
 // What is known of the frame that covers an address of the stack, further up than the frame `from`.
 enum class Owner : std::uint8_t { wrapper, other, unknown };
@@ -36,7 +38,7 @@ enum class Owner : std::uint8_t { wrapper, other, unknown };
 Owner owner_of(std::uintptr_t address, stack::Frame from, std::uintptr_t high) noexcept {
   const stack::Stack stack{from.stack, high};
   bool has_left_us = false;  // a wrapper has called MPI, which has called this frame
-  for (unsigned steps = 0; steps < most_steps; ++steps) {
+  for (unsigned steps = 0; steps < max_steps; ++steps) {
     const std::uintptr_t code = from.return_address;
     const stack::Recipe recipe = stack::recipe_of(code);
     has_left_us = has_left_us || !is_own_code(code);
@@ -81,7 +83,7 @@ void count_left() noexcept {
 // The thread does not wait any more.
 void stop_waiting(const Thread& thread) noexcept {
   if (requests.count() == 0) return;
-  const std::uint32_t waiter = thread.shared->block + 1;
+  const std::uint32_t waiter = thread.shared().block + 1;
   requests.for_each([&](Request& entry) {
     if (entry.waiter == waiter) entry.waiter = 0;
   });
@@ -89,7 +91,7 @@ void stop_waiting(const Thread& thread) noexcept {
 
 // Records the call that a thread has begun, as far as it is known. What it has moved is not known.
 void record_left(Thread& thread) noexcept {
-  format::CurrentCall& current = thread.shared->current;
+  format::CurrentCall& current = thread.shared().current;
   const std::uint32_t function = current.function.load(std::memory_order_relaxed);
   if (function == 0 || (function & format::returned) != 0) return;  // not begun yet, or recorded already
   const bool untimed = current.enter < current.leave;               // a poll (polls.h)
@@ -107,7 +109,7 @@ void record_left(Thread& thread) noexcept {
   current.source_tag = format::no_tag;
   current.function.store(function | format::returned, std::memory_order_release);
   stop_waiting(thread);
-  format::ProfileRow& row = thread.commit(call);
+  format::ProfileRow& row = recorder::commit(thread, call);
   if (thread.mode == recorder::Mode::paused) return;
   if (untimed) ++row.estimated;
   count_left();

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "mpi/interposition/dlsym.h"
+#include "mpi/interposition/real_dlsym.h"
 
 extern "C" {
 // The image of this library: the linker defines where it starts and where its code ends.

@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "mpi/interposition/dispatch.h"
+#include "mpi/interposition/function_tables.h"
 
 extern "C" {
 // By the number of the function. The tool's function; nullptr: there is none.
@@ -38,6 +38,9 @@ Signature* next(Function function, bool profiling) noexcept {
   void* const tool = profiling ? tare_library[number] : tare_tools[number];
   return tool == nullptr ? below<Signature>(function) : reinterpret_cast<Signature*>(tool);
 }
+
+// Whether calls of MPI_X (or PMPI_X), given by its number, reach the address.
+bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept;
 
 // Whether a tool's function is called by the tool's functions again and again, within one call of the program. `stack`:
 // the stack pointer of the frame that calls. `by_jump`: the tool's function has left the stack before. Says so once.

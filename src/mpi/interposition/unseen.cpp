@@ -15,7 +15,9 @@
 
 #include "mpi/interposition/dispatch.h"
 #include "mpi/interposition/dlsym.h"
+#include "mpi/interposition/real_dlsym.h"
 #include "mpi/interposition/references.h"
+#include "mpi/interposition/stubs.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

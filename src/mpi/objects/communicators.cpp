@@ -5,7 +5,7 @@
 
 #include "format/communicator_number.h"
 #include "recorder/definition_log.h"
-#include "recorder/location.h"
+#include "recorder/locations.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
 
@@ -83,7 +83,7 @@ Lineage* lineage_of(std::uint32_t parent, std::uint64_t seed) noexcept {
 }
 
 // A communicator that was freed is no parent any more.
-void forget_lineages(std::uint32_t parent) noexcept {
+void remove_lineages(std::uint32_t parent) noexcept {
   for (unsigned i = 0; i < lineages_used; ++i)
     if (lineages[i].parent == parent) lineages[i] = {};
 }
@@ -143,7 +143,7 @@ void note_undefined(std::uint32_t number) noexcept {
   const auto* segment = recorder::segment();
   const bool traces = segment != nullptr && (segment->process.flags & format::traced) != 0;
   if (recorder::this_location != nullptr && (traces || number == format::family_of(number)))
-    recorder::this_location->shared->summary.full |= format::full_communicators;
+    recorder::this_location->shared().summary.full |= format::full_communicators;
 }
 
 std::uint32_t number_of(const Group* group) noexcept { return group == nullptr ? 0 : group->number; }
@@ -166,9 +166,9 @@ void define(const Communicator& c, const Origin& origin, const char* name) noexc
 
 // Programs may open any number of files, and the definition log is limited. Calls on further files name only the
 // communicator.
-constexpr unsigned most_windows = 1024;
-constexpr unsigned most_files = 1024;
-constexpr std::size_t most_file_name_bytes = 64 * 1024;  // of all file names
+constexpr unsigned max_windows = 1024;
+constexpr unsigned max_files = 1024;
+constexpr std::size_t max_file_name_bytes = 64 * 1024;  // of all file names
 constexpr std::uint64_t window_label = 3;
 constexpr std::uint64_t file_label = 4;
 constinit unsigned windows_made = 0;
@@ -176,7 +176,7 @@ struct File {
   std::uint64_t id;  // of communicator and name
   std::uint32_t number;
 };
-constinit File files[most_files] = {};
+constinit File files[max_files] = {};
 constinit unsigned files_opened = 0;
 constinit std::size_t file_name_bytes = 0;
 
@@ -246,11 +246,11 @@ Communicator add_communicator(std::uint64_t handle, Communicator described, Orig
   return described;
 }
 
-void forget_communicator(std::uint64_t handle) noexcept {
+void remove_communicator(std::uint64_t handle) noexcept {
   {
     const Locked locked;
     if (Entry* entry = find(handle)) {
-      forget_lineages(entry->communicator.number);
+      remove_lineages(entry->communicator.number);
       *entry = {};
     }
   }
@@ -267,7 +267,7 @@ void add_window(std::uint64_t handle, const Communicator& with, format::WindowFl
   std::uint64_t key = 0;
   {
     const Locked locked;
-    if (windows_made < most_windows) {
+    if (windows_made < max_windows) {
       ++windows_made;
       number = new_scope();
       key = with.key == 0 ? 0 : key_of(with, {with.number, with.key, window_label});
@@ -288,7 +288,7 @@ void add_file(std::uint64_t handle, const Communicator& with, const char* name) 
     for (unsigned i = 0; i < files_opened && number == 0; ++i)
       if (files[i].id == id) number = files[i].number;
     const std::size_t bytes = std::strlen(name);
-    is_new = number == 0 && files_opened < most_files && bytes <= most_file_name_bytes - file_name_bytes;
+    is_new = number == 0 && files_opened < max_files && bytes <= max_file_name_bytes - file_name_bytes;
     if (is_new) {
       number = new_scope();
       file_name_bytes += bytes;
@@ -300,7 +300,7 @@ void add_file(std::uint64_t handle, const Communicator& with, const char* name) 
   if (is_new) define(format::DefinitionKind::file, number, with, key, format::WindowFlavour::none, name);
 }
 
-void forget_scope(std::uint64_t handle) noexcept {
+void remove_scope(std::uint64_t handle) noexcept {
   {
     const Locked locked;
     if (Entry* entry = find(handle)) *entry = {};

@@ -29,7 +29,7 @@ struct Origin {
 // has sizes, rank and groups.
 Communicator add_communicator(std::uint64_t handle, Communicator described, Origin origin, const char* name) noexcept;
 
-void forget_communicator(std::uint64_t handle) noexcept;
+void remove_communicator(std::uint64_t handle) noexcept;
 void rename_communicator(std::uint32_t number, const char* name) noexcept;
 
 // Windows and files are scopes of calls. Each is a communicator, that which it was made with, and a number of its own.
@@ -44,7 +44,7 @@ std::uint64_t scope_bits(ScopeKind kind, Handle handle) noexcept {
 void add_window(std::uint64_t handle, const Communicator& with, format::WindowFlavour flavour) noexcept;
 // Numbers and defines a file that has been opened. If the file was open before, it keeps its number.
 void add_file(std::uint64_t handle, const Communicator& with, const char* name) noexcept;
-void forget_scope(std::uint64_t handle) noexcept;
+void remove_scope(std::uint64_t handle) noexcept;
 void rename_window(std::uint32_t number, const char* name) noexcept;
 
 // The same, if the thread's cache does not have it. Thread-safe.

@@ -7,8 +7,8 @@ constinit std::atomic<bool> has_world{false};
 namespace {
 
 // Further sessions are not remembered: any open one is enough.
-constexpr unsigned most_sessions = 16;
-constinit std::atomic<std::uint64_t> sessions[most_sessions] = {};
+constexpr unsigned max_sessions = 16;
+constinit std::atomic<std::uint64_t> sessions[max_sessions] = {};
 
 bool replace(std::uint64_t old, std::uint64_t handle) noexcept {
   for (auto& session : sessions) {

@@ -13,13 +13,13 @@ namespace {
 using format::MemberRun;
 
 // The memory for all groups. A group that does not fit is not known.
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr std::uint32_t most_groups = 4096;
+constexpr std::size_t max_bytes = std::size_t{16} << 20;
+constexpr std::uint32_t max_groups = 4096;
 
 struct State {
-  const Group* groups[most_groups];
+  const Group* groups[max_groups];
   std::uint32_t count;
-  recorder::PermanentMemory<most_bytes> memory;
+  recorder::PermanentMemory<max_bytes> memory;
 };
 constinit State state{};
 constinit recorder::SpinLock groups_lock;
@@ -65,7 +65,7 @@ const Group* find(std::uint64_t hash, const MemberRun* runs, std::uint32_t count
 
 const Group* new_group(std::uint64_t hash, const MemberRun* runs, std::uint32_t count, std::int32_t size) noexcept {
   const std::size_t runs_bytes = count * sizeof(MemberRun);
-  char* memory = state.count == most_groups
+  char* memory = state.count == max_groups
                      ? nullptr
                      : state.memory.allocate(sizeof(Group) + runs_bytes + count * sizeof(std::int32_t));
   if (memory == nullptr) return nullptr;

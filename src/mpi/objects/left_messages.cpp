@@ -21,7 +21,7 @@ void lose_received(Thread& thread, const format::CurrentCall& current, const sam
 void lose_messages(Thread& thread, Function function) noexcept {
   if (!sampler.active()) return;
   using format::CallClass;
-  const format::CurrentCall& current = thread.shared->current;
+  const format::CurrentCall& current = thread.shared().current;
   const format::FunctionMeaning& meaning = format::meaning_of(static_cast<unsigned>(function));
   if (meaning.form == format::CallForm::persistent) return;  // moves nothing yet
   const bool exchanges = meaning.kind == CallClass::exchange;
@@ -30,7 +30,7 @@ void lose_messages(Thread& thread, Function function) noexcept {
   const bool receives = exchanges || (meaning.kind == CallClass::receive && current.peer != format::no_peer) ||
                         (meaning.kind == CallClass::probe && meaning.is_matched);
   // If threads share the sampler, the receive was posted before the call, and only the call knew its place.
-  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.forget_numbers();
+  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.lose_numbers();
   if (sends) sampler.left_send(current.communicator_number, current.peer, current.tag);
   if (!receives) return;
   const sampling::Pattern pattern =

@@ -17,10 +17,10 @@ struct FoundRequest {
 // Room for a few of these, and for their statuses if the program does not ask for them.
 struct RequestRoom {
   static constexpr unsigned few = 64;  // a halo exchange with all neighbours in three dimensions has 52 requests
-  static constexpr unsigned most_status_bytes = 32;
+  static constexpr unsigned max_status_bytes = 32;
 
   alignas(64) FoundRequest found[few];
-  alignas(std::uint64_t) unsigned char statuses[few * most_status_bytes];
+  alignas(std::uint64_t) unsigned char statuses[few * max_status_bytes];
 };
 
 }  // namespace tare::mpi

@@ -207,7 +207,7 @@ bool Requests::claim(std::uint64_t handle, const Request& found, std::uint32_t b
   return true;
 }
 
-void Requests::forget(std::uint64_t handle, std::uint32_t block) noexcept {
+void Requests::free(std::uint64_t handle, std::uint32_t block) noexcept {
   const Locked locked(*this);
   Request* entry = pick(handle, block);
   if (entry != nullptr && (entry->persistent() || --entry->starts == 0)) erase(*entry);

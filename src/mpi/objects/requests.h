@@ -156,7 +156,7 @@ class Requests {
   bool claim(std::uint64_t handle, const Request& found, std::uint32_t block, Request& taken) noexcept;
 
   // Removes a request of a handle that the program frees, in a thread of `block`.
-  void forget(std::uint64_t handle, std::uint32_t block) noexcept;
+  void free(std::uint64_t handle, std::uint32_t block) noexcept;
 
   // From now on several threads may use the table.
   void share() noexcept { shared_ = true; }

@@ -45,7 +45,7 @@ class RequestsTest : public testing::Test {
       put(handle);
       std::vector<std::uint64_t>& here = by_entry[requests_->of(handle)];
       here.push_back(handle);
-      requests_->forget(handle, 0);
+      requests_->free(handle, 0);
       if (here.size() == count) return here;
     }
   }
@@ -85,7 +85,7 @@ TEST_F(RequestsTest, AreFoundUntilTheyAreFinishedInAnyOrder) {
       if (handle % 2 == 0)
         requests_->finish(*entry);
       else
-        requests_->forget(handle, 0);
+        requests_->free(handle, 0);
       known.erase(handle);
       ASSERT_EQ(requests_->of(handle), nullptr);
     }
@@ -106,7 +106,7 @@ TEST_F(RequestsTest, HandleZeroIsNone) {
   EXPECT_EQ(requests_->of(0), nullptr);
   put(8);
   EXPECT_EQ(requests_->of(0), nullptr);
-  requests_->forget(0, 0);
+  requests_->free(0, 0);
   EXPECT_EQ(requests_->count(), 1U);
   EXPECT_EQ(handles(), (std::multiset<std::uint64_t>{8}));
 }
@@ -159,7 +159,7 @@ TEST_F(RequestsTest, EveryStartOfAHandleIsCompletedOnceAndNoMore) {
         left.erase(at);
       }
     }
-    requests_->forget(77, 0);
+    requests_->free(77, 0);
     ASSERT_EQ(requests_->count(), 0U);
     ASSERT_EQ(handles().size(), 0U);
   }
@@ -249,7 +249,7 @@ TEST_F(RequestsTest, AHandleForWhoseSecondRequestThereIsRoomForOneIsNobodys) {
   put(1, {0, 1, format::plain_request});
   const std::uint64_t next = fill(2);
   const std::uint64_t elsewhere = next - 1;  // the last one found its own entry taken
-  requests_->forget(elsewhere, 0);
+  requests_->free(elsewhere, 0);
   const std::uint32_t count = requests_->count();
   EXPECT_FALSE(put(1, {0, 2, format::plain_request}));
   EXPECT_TRUE(requests_->of(1)->unrecorded());
@@ -264,7 +264,7 @@ TEST_F(RequestsTest, PersistentOnesStayUntilTheyAreForgotten) {
   ASSERT_NE(requests_->of(8), nullptr);
   EXPECT_FALSE(requests_->of(8)->active);
   EXPECT_EQ(requests_->of(8)->waiter, 0U);
-  requests_->forget(8, 0);
+  requests_->free(8, 0);
   EXPECT_EQ(requests_->of(8), nullptr);
 }
 
@@ -274,8 +274,8 @@ TEST_F(RequestsTest, WhatDoesNotFitIsSaid) {
   EXPECT_GE(requests_->count(), format::request_capacity - 512U);
   EXPECT_LT(requests_->count(), format::request_capacity);
   EXPECT_FALSE(put(next));
-  requests_->forget(7, 0);
-  requests_->forget(next - 1, 0);
+  requests_->free(7, 0);
+  requests_->free(next - 1, 0);
   EXPECT_TRUE(put(next));
 }
 

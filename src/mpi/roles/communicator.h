@@ -28,7 +28,7 @@ struct MakesCommunicator : Role {
 
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success || *made == A::comm_null()) return;
-    forget_communicator(bits(*made));  // the handle may have belonged to another
+    remove_communicator(bits(*made));  // the handle may have belonged to another
     describe_communicator<A>(*made, origin(thread));
   }
   Origin origin(Thread& thread) const noexcept {
@@ -46,7 +46,7 @@ struct DuplicatesCommunicator : MakesCommunicator<A> {
   using MakesCommunicator<A>::MakesCommunicator;
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success || *this->made == A::comm_null()) return;
-    forget_communicator(bits(*this->made));
+    remove_communicator(bits(*this->made));
     const Communicator old = known_communicator(thread, bits(this->parent));
     add_communicator(bits(*this->made), old, this->origin(thread), "");
   }
@@ -58,7 +58,7 @@ struct FreesCommunicator : Role {
   explicit FreesCommunicator(const typename A::Comm* comm) noexcept : handle(comm == nullptr ? 0 : bits(*comm)) {}
   void before(Thread& thread, recorder::Call& call) noexcept {
     call.communicator = known_communicator(thread, handle).number;
-    if (call.communicator != format::no_communicator) forget_communicator(handle);
+    if (call.communicator != format::no_communicator) remove_communicator(handle);
   }
 };
 
@@ -66,7 +66,7 @@ struct FreesCommunicator : Role {
 // but the handle must be forgotten, because MPI will use it again.
 template <class A, Function F, bool profiling>
 int nested_comm_free(typename A::Comm* comm) noexcept {
-  if (comm != nullptr) forget_communicator(bits(*comm));
+  if (comm != nullptr) remove_communicator(bits(*comm));
   return next<int(typename A::Comm*)>(F, profiling)(comm);
 }
 template <class A>

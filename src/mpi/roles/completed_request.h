@@ -36,7 +36,7 @@ template <class A>
     receive = persistent.receive;
     persistent.receive = 0;
   }
-  const format::CurrentCall& call = thread.shared->current;
+  const format::CurrentCall& call = thread.shared().current;
   if ((receive & sampling::numbered_bit) != 0 && bytes != format::no_bytes) [[likely]] {
     sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, bytes, entry.site);
     return sampler.poll();
@@ -94,29 +94,29 @@ template <class A, bool samples, bool simple = false>
         row->bytes += bytes;
         thread.count_in_phase(bytes);
       }
-      thread.count_received(entry.communicator, source, bytes);
+      thread.peers().count_received(entry.communicator, source, bytes);
     }
   }
   if constexpr (samples)
     if (entry.message != 0 && !ends_unchosen(entry, source != format::no_peer))
       end_sampled<A>(thread, entry, status, bytes);
-  if (records && thread.traced()) thread.commit_completion(fold(entry.handle), bytes, source, tag, kind);
+  if (records && thread.traced()) recorder::commit_completion(thread, fold(entry.handle), bytes, source, tag, kind);
 }
 
 // The row of the call that started a request; nullptr if this thread does not record. If another thread started it, the
 // row of this thread with the same key.
 inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexcept {
   if (thread.mode == recorder::Mode::paused || request.unrecorded()) return nullptr;
-  if (request.block == thread.shared->block) return &thread.rows[request.row];
+  if (request.block == thread.shared().block) return &thread.profile.rows[request.row];
   const format::ProfileRow* row = recorder::row_of(request.block, request.row);
-  return row == nullptr ? nullptr : &thread.row(row->site, row->function, row->size_class, row->communicator);
+  return row == nullptr ? nullptr : &thread.profile.row(row->site, row->function, row->size_class, row->communicator);
 }
 
 // The usual case: a simple request that this thread has started.
 template <class A, bool samples>
 [[gnu::always_inline]] inline void complete_simple(Thread& thread, const Request& entry,
                                                    const typename A::Status* status, std::uint64_t waited) noexcept {
-  credit<A, samples, true>(thread, entry, &thread.rows[entry.row], format::completion, status, waited);
+  credit<A, samples, true>(thread, entry, &thread.profile.rows[entry.row], format::completion, status, waited);
   requests.finish_once(entry);
 }
 
@@ -125,21 +125,21 @@ template <class A, bool samples>
 template <class A, bool samples>
 [[gnu::noinline]] void complete_any(Thread& thread, std::uint64_t handle, const Request& found,
                                     const typename A::Status* status, std::uint64_t waited) noexcept {
-  const std::uint32_t block = thread.shared->block;
+  const std::uint32_t block = thread.shared().block;
   Request entry;
   if (requests.claim(handle, found, block, entry)) {
     const format::RecordKind kind = entry.block == block ? format::completion : format::foreign_completion;
     credit<A, samples>(thread, entry, row_of(thread, entry), kind, status, waited);
   } else {
     recorder::spells.complete_unknown(thread);
-    if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+    recorder::commit_completion(thread, fold(handle), format::no_bytes, format::no_peer, format::no_tag);
   }
 }
 
 // The block of a thread that records; for one that does not, a number that no request has.
 inline std::uint32_t recording_block(const Thread& thread) noexcept {
   static_assert(Starter::no_block == UINT32_MAX);
-  return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.shared->block;
+  return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.shared().block;
 }
 
 // A request of `handle` has completed. `found`: the entry of the handle before the call, or nullptr. `block`:
@@ -147,17 +147,17 @@ inline std::uint32_t recording_block(const Thread& thread) noexcept {
 template <class A, bool samples>
 [[gnu::noinline]] void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const Request* found,
                                 const typename A::Status* status, std::uint64_t waited) noexcept {
-  ++thread.shared->summary.completions;
+  ++thread.shared().summary.completions;
   if (found == nullptr) [[unlikely]] {
     recorder::spells.complete_unknown(thread);
-    if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+    recorder::commit_completion(thread, fold(handle), format::no_bytes, format::no_peer, format::no_tag);
     return;
   }
   // Of the requests of one handle, the newest was found, which may have been completed by now. (A copy keeps its
   // handle.)
   const Request* entry = found->handle == handle ? found : requests.of(handle);
   if (entry != nullptr && requests.is_as_found(*entry, handle, block)) [[likely]] {
-    credit<A, samples>(thread, *entry, &thread.rows[entry->row], format::completion, status, waited);
+    credit<A, samples>(thread, *entry, &thread.profile.rows[entry->row], format::completion, status, waited);
     requests.finish(*entry);
   } else {
     complete_any<A, samples>(thread, handle, *found, status, waited);
@@ -182,7 +182,7 @@ inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr
 }
 [[gnu::always_inline]] inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits,
                                                      RequestCopy* copy) noexcept {
-  const std::uint32_t block = thread.shared->block;
+  const std::uint32_t block = thread.shared().block;
   if (requests.shared() && copy != nullptr) [[unlikely]]
     return look_up_shared(handle, waits, block, copy);
   Request* entry = requests.of(handle);

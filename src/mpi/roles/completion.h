@@ -29,7 +29,7 @@ struct CompletesOne : Role {
     if (looks_up_later(waits)) [[likely]]
       return;
     find(thread);
-    if (waits && handle != 0) thread.shared->current.requests = 1;
+    if (waits && handle != 0) thread.shared().current.requests = 1;
   }
   void find(const Thread& thread) noexcept {
     if (handle == bits(A::request_null())) handle = 0;

@@ -142,10 +142,10 @@ TEST_F(CompletionTest, AReceiveFromNobodySharesTheHandleOfSends) {
 
 TEST_F(CompletionTest, WhatIsStartedWithoutBeingRecordedIsCreditedToNobody) {
   first_.trace();
-  first_.pause(true);
+  first_.pause();
   irecv(first_, receive_site, 0x10);
   isend(first_, send_site, at_once);
-  first_.pause(false);
+  first_.resume();
   isend(first_, other_site, at_once);
   complete_all(first_, {at_once, at_once, 0x10}, 90, 24);
   EXPECT_EQ(first_.row(other_site).waited_ticks, 30U);
@@ -158,9 +158,9 @@ TEST_F(CompletionTest, WhatIsStartedWithoutBeingRecordedIsCreditedToNobody) {
 TEST_F(CompletionTest, WhatCompletesWithoutBeingRecordedIsCreditedToNobody) {
   irecv(first_, receive_site, 0x10);
   isend(first_, send_site, at_once);
-  first_.pause(true);
+  first_.pause();
   complete_all(first_, {0x10, at_once}, 100, 24);
-  first_.pause(false);
+  first_.resume();
   EXPECT_EQ(first_.row(receive_site).bytes, 0U);
   EXPECT_EQ(first_.waited(), 0U);
   EXPECT_EQ(requests.count(), 0U);
@@ -182,9 +182,9 @@ TEST_F(CompletionTest, APersistentRequestIsCreditedToItsLastStartIfThatIsRecorde
       Function::MPI_Recv_init, other_site, 5, [] { return MadeUpPage::success; }, To{1},
       Starts<MadeUpPage, format::receive_request | format::persistent_request>{&handle});
   for (const bool paused : {false, true, false}) {
-    first_.pause(paused);
+    if (paused) first_.pause();
     start();
-    first_.pause(false);
+    first_.resume();
     complete_all(first_, {handle}, 100, 8);
   }
   EXPECT_EQ(first_.row(send_site).waited_ticks, 200U);

@@ -17,7 +17,7 @@ struct On : Describes {
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     known = &known_communicator(thread, bits(comm));
     call.communicator = known->number;
-    thread.shared->current.communicator = bits(comm);
+    thread.shared().current.communicator = bits(comm);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
     if (call.communicator != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]

@@ -25,7 +25,7 @@ struct Neighbours {
   }
 };
 
-inline constexpr int most_dimensions = 32;
+inline constexpr int max_dimensions = 32;
 
 // The neighbours of a process at `coords` of a grid.
 inline std::uint64_t beyond_the_edge(int dimensions, const int* dims, const int* periods, const int* coords) noexcept {
@@ -52,9 +52,9 @@ template <class A>
     int dimensions = 0;
     library<int(Comm, int*)>(Function::MPI_Cartdim_get)(comm, &dimensions);
     found.in = found.out = 2 * dimensions;
-    int dims[most_dimensions], periods[most_dimensions], coords[most_dimensions];
-    if (dimensions <= most_dimensions && library<int(Comm, int, int*, int*, int*)>(Function::MPI_Cart_get)(
-                                             comm, dimensions, dims, periods, coords) == A::success)
+    int dims[max_dimensions], periods[max_dimensions], coords[max_dimensions];
+    if (dimensions <= max_dimensions && library<int(Comm, int, int*, int*, int*)>(Function::MPI_Cart_get)(
+                                            comm, dimensions, dims, periods, coords) == A::success)
       found.absent = beyond_the_edge(dimensions, dims, periods, coords);
   } else if (topology == A::graph) {
     library<int(Comm, int, int*)>(Function::MPI_Graph_neighbors_count)(comm, rank, &found.out);

@@ -19,13 +19,13 @@ struct Controls : Role {
   explicit Controls(int l) noexcept : level(l) {}
 
   void before(Thread& thread, recorder::Call&) noexcept {
-    if (level != 0) thread.pause(false);
+    if (level != 0) thread.resume();
   }
   void committed(Thread& thread, const recorder::Call&, format::ProfileRow&, int) noexcept {
     switch (level) {
       case 0:
-        thread.polls.forget();
-        return thread.pause(true);
+        thread.polls.end_streaks();
+        return thread.pause();
       case 1:
         return change(thread, 0);
       case 2:
@@ -51,17 +51,17 @@ struct Controls : Role {
   // type 0 is no phase
   static void change(Thread& thread, std::uint32_t type) noexcept {
     if (thread.control_phase != 0) {
-      thread.end_phase(thread.control_phase);
+      thread.leave_phase(thread.control_phase);
       note(thread, thread.control_phase, 0);
     }
     thread.control_phase = type;
     if (type != 0) {
       note(thread, type, 1);
-      thread.begin_phase(type);
+      thread.enter_phase(type);
     }
   }
   static void note(Thread& thread, std::uint32_t type, std::uint64_t begins) noexcept {
-    if (thread.traced()) thread.commit_event(type, recorder::now(), &begins, 1);
+    if (thread.traced()) recorder::commit_event(thread, type, recorder::now(), &begins, 1);
   }
 };
 

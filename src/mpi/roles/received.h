@@ -138,7 +138,7 @@ struct TakesFromNeighbours : Received<A, TakesFromNeighbours<A, Count>> {
   typename A::Datatype datatype;
   TakesFromNeighbours(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
   std::uint64_t taken(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours from = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours from = neighbours_of<A>(thread, thread.shared().current.communicator);
     return static_cast<std::uint64_t>(from.present(from.in)) * this->product(thread, count, datatype);
   }
 };
@@ -149,7 +149,7 @@ struct TakesNeighbourCounts : Received<A, TakesNeighbourCounts<A, Count>> {
   typename A::Datatype datatype;
   TakesNeighbourCounts(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t taken(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours from = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours from = neighbours_of<A>(thread, thread.shared().current.communicator);
     return from.sum(from.in, [&](int i) { return this->product(thread, counts[i], datatype); });
   }
 };
@@ -160,7 +160,7 @@ struct TakesNeighbourTypes : Received<A, TakesNeighbourTypes<A, Count>> {
   const typename A::Datatype* datatypes;
   TakesNeighbourTypes(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
   std::uint64_t taken(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours from = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours from = neighbours_of<A>(thread, thread.shared().current.communicator);
     return from.sum(from.in, [&](int i) { return this->product(thread, counts[i], datatypes[i]); });
   }
 };

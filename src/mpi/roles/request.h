@@ -66,12 +66,12 @@ struct AlsoReceives : Receives<A> {
 
   void before(Thread& thread, recorder::Call&) noexcept {
     // Stored one by one: a later read of both as one word would wait until all earlier stores are done.
-    format::CurrentCall& current = thread.shared->current;
+    format::CurrentCall& current = thread.shared().current;
     std::atomic_ref(current.source).store(source, std::memory_order_relaxed);
     std::atomic_ref(current.source_tag).store(tag, std::memory_order_relaxed);
   }
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
-    format::CurrentCall& current = thread.shared->current;
+    format::CurrentCall& current = thread.shared().current;
     current.source = format::no_peer;
     current.source_tag = format::no_tag;
     if (result != A::success) [[unlikely]]
@@ -116,7 +116,8 @@ struct Fetches : Describes {
 inline Starter starter_of(const Thread& thread, const format::ProfileRow& row, unsigned kind) noexcept {
   if (thread.mode == recorder::Mode::paused) [[unlikely]]
     return {Starter::no_block, 0, static_cast<std::uint8_t>(kind | format::unrecorded_request)};
-  return {thread.shared->block, static_cast<std::uint16_t>(&row - thread.rows), static_cast<std::uint8_t>(kind)};
+  return {thread.shared().block, static_cast<std::uint16_t>(&row - thread.profile.rows),
+          static_cast<std::uint8_t>(kind)};
 }
 
 // Stores in the entry of a request which call has started it.
@@ -219,10 +220,10 @@ struct StartsPersistent : Role {
         entry.kind = starter.kind;
         start(entry, call, row);
         if (entry.sends() && call.bytes != format::no_bytes)
-          thread.count_sent(entry.communicator, entry.peer, entry.bytes);
+          thread.peers().count_sent(entry.communicator, entry.peer, entry.bytes);
         describe(entry, started);
       });
-      if (count > 1) thread.commit_start(started);
+      if (count > 1) recorder::commit_start(thread, started);
     }
   }
   // What starting an entry means.
@@ -243,11 +244,11 @@ struct StartsPersistent : Role {
 };
 
 template <class A>
-struct ForgetsRequest : Role {
+struct FreesRequest : Role {
   std::uint64_t handle;
-  explicit ForgetsRequest(const typename A::Request* request) noexcept
+  explicit FreesRequest(const typename A::Request* request) noexcept
       : handle(request == nullptr ? 0 : bits(*request)) {}
-  void before(Thread& thread, recorder::Call&) noexcept { requests.forget(handle, thread.shared->block); }
+  void before(Thread& thread, recorder::Call&) noexcept { requests.free(handle, thread.shared().block); }
 };
 
 }  // namespace tare::mpi

@@ -10,7 +10,7 @@ namespace tare::mpi {
 // Where the statuses of a few requests lie.
 template <class A>
 typename A::Status* statuses_in(RequestRoom& room) noexcept {
-  static_assert(sizeof(typename A::Status) <= RequestRoom::most_status_bytes);
+  static_assert(sizeof(typename A::Status) <= RequestRoom::max_status_bytes);
   static_assert(alignof(typename A::Status) <= alignof(std::uint64_t));
   return reinterpret_cast<typename A::Status*>(room.statuses);
 }
@@ -103,7 +103,7 @@ class Snapshot {
     for (std::size_t i = 0; i < n; ++i) found_[i].handle = bits(handles[i]);
     if (later_) return;
     for (int i = 0; i < count; ++i) find(thread, i, waits, copied == 0 ? nullptr : &copies[i]);
-    if (waits) thread.shared->current.requests = present_;
+    if (waits) thread.shared().current.requests = present_;
   }
   [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, RequestCopy* copy) noexcept {
     FoundRequest& found = found_[i];
@@ -154,7 +154,7 @@ class FewRequests {
         requests.count() == 0)
       return false;
     const Handle null = A::request_null();
-    const std::uint32_t waiter = thread.shared->block + 1;
+    const std::uint32_t waiter = thread.shared().block + 1;
     std::uint32_t present = 0;
     unsigned kinds = 0;
     for (int i = 0; i < count; ++i) {
@@ -167,14 +167,14 @@ class FewRequests {
         return false;
       entry->waiter = waiter;
       kinds |= entry->kind;
-      thread.expect_completion(entry->row);
+      thread.profile.expect_completion(entry->row);
       found.handle = bits(handle);
       found.entry = entry;
       ++present;
     }
     if ((kinds & format::receive_request) != 0) statuses_ = statuses_in<A>(thread.request_room);
     present_ = present;
-    thread.shared->current.requests = present;
+    thread.shared().current.requests = present;
     return true;
   }
   Status* statuses(Status* asked) noexcept { return asked != A::statuses_ignore() ? asked : statuses_; }
@@ -196,7 +196,7 @@ class FewRequests {
         complete<A, samples>(thread, block, found.handle, entry, status, waited);
       }
     }
-    thread.shared->summary.completions += simple;
+    thread.shared().summary.completions += simple;
   }
   // The call has failed. `now`: the handles that it has left.
   [[gnu::noinline, gnu::cold]] void complete_some(Thread& thread, int count, const Handle* now) noexcept {

@@ -47,7 +47,7 @@ struct SamplesCommFree : Role {
   explicit SamplesCommFree(const typename A::Comm* c) noexcept : comm(c) {}
 
   void before(Thread& thread, recorder::Call&) noexcept {
-    if (comm != nullptr) sampler.forget_communicator(known_communicator(thread, bits(*comm)).number);
+    if (comm != nullptr) sampler.remove_communicator(known_communicator(thread, bits(*comm)).number);
   }
 };
 

@@ -39,7 +39,7 @@ struct MakesWindow : Role {
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success) return;
     const std::uint64_t handle = scope_bits(ScopeKind::window, *made);
-    forget_scope(handle);  // the handle may have belonged to another
+    remove_scope(handle);  // the handle may have belonged to another
     add_window(handle, known_communicator(thread, bits(comm)), flavour);
   }
 };
@@ -64,7 +64,7 @@ struct OpensFile : Role {
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success) return;
     const std::uint64_t handle = scope_bits(ScopeKind::file, *made);
-    forget_scope(handle);
+    remove_scope(handle);
     add_file(handle, known_communicator(thread, bits(comm)), name);
   }
 };
@@ -76,7 +76,7 @@ struct Closes : OnScope<kind, Handle> {
   explicit Closes(const Handle* handle) noexcept : OnScope<kind, Handle>(handle == nullptr ? Handle{} : *handle) {}
   void before(Thread& thread, recorder::Call& call) noexcept {
     OnScope<kind, Handle>::before(thread, call);
-    if (call.communicator != format::no_communicator) forget_scope(scope_bits(kind, this->handle));
+    if (call.communicator != format::no_communicator) remove_scope(scope_bits(kind, this->handle));
   }
 };
 template <class A>
@@ -84,7 +84,7 @@ struct FreesWindow : Closes<A, ScopeKind::window, typename A::Win> {
   using Closes<A, ScopeKind::window, typename A::Win>::Closes;
 };
 template <class A>
-struct ClosesFile : Closes<A, ScopeKind::file, typename A::File> {
+struct FreesFile : Closes<A, ScopeKind::file, typename A::File> {
   using Closes<A, ScopeKind::file, typename A::File>::Closes;
 };
 

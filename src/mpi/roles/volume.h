@@ -48,7 +48,7 @@ struct Volume : Describes {
   }
   // The communicator of this call. Only for cold functions, because it is looked up again.
   static const Communicator& communicator(Thread& thread) noexcept {
-    return known_communicator(thread, thread.shared->current.communicator);
+    return known_communicator(thread, thread.shared().current.communicator);
   }
   // The sum over the partners. Counts that are not significant at this rank may be null.
   template <class Count>
@@ -230,7 +230,7 @@ struct NeighbourExchanges : Volume<A, NeighbourExchanges<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchanges(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
     return static_cast<std::uint64_t>(to.present(to.out)) * this->product(thread, count, datatype);
   }
 };
@@ -241,7 +241,7 @@ struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
     return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatype); });
   }
 };
@@ -252,7 +252,7 @@ struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
   const typename A::Datatype* datatypes;
   NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
     return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatypes[i]); });
   }
 };

@@ -104,7 +104,7 @@ class Agreement {
       case Step::telling:
         return seat();
       case Step::seating:
-        forget_world();
+        reset_world();
         return join();
       case Step::synchronising:
         return synchronise();
@@ -150,7 +150,7 @@ class Agreement {
           library<Scatter>(Function::MPI_Iscatter)(seats, sizeof(Seat), A::datatype_byte(), &seat_, sizeof(Seat),
                                                    A::datatype_byte(), 0, comm_, &request_));
   }
-  static void forget_world() noexcept {
+  static void reset_world() noexcept {
     if (world_ != nullptr) recorder::unmap_memory(world_, world_bytes_);
     world_ = nullptr;
   }
@@ -201,7 +201,7 @@ class Agreement {
     if (rank_ == 0) {
       verdict_ = 1;
       for (std::uint32_t rank = 0; rank < size_; ++rank) verdict_ &= static_cast<std::uint8_t>(world_[rank]);
-      forget_world();
+      reset_world();
     }
     using Broadcast = int(void*, int, Datatype, int, Comm, Request*);
     start(Step::deciding, library<Broadcast>(Function::MPI_Ibcast)(&verdict_, sizeof verdict_, A::datatype_byte(), 0,

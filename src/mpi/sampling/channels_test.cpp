@@ -44,7 +44,7 @@ TEST(Sends, FindsChannelsAgainHoweverMany) {
   }
   EXPECT_EQ(sends->find(3, 0, 0), nullptr);
   ASSERT_NE(sends->find(1, 0, 0), nullptr);
-  sends->forget(1);
+  sends->remove(1);
   EXPECT_EQ(sends->find(1, 0, 0), nullptr);
   EXPECT_NE(sends->find(2, 1, 0), nullptr);
 }

@@ -10,6 +10,7 @@
 #include "mpi/sampling/message.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
+#include "recorder/warning.h"
 
 namespace tare::mpi::sampling {
 namespace {
@@ -34,7 +35,7 @@ bool ControlFile::is_due(Node* node) noexcept {
 }
 
 // False if the file has not changed.
-bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong) noexcept {
+bool ControlFile::read(Node* node, char (&text)[max_bytes], const char*& wrong) noexcept {
   char path[PATH_MAX];
   struct stat status {};
   if (!name_file(path) || stat(path, &status) != 0) return false;
@@ -52,13 +53,13 @@ bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong)
   return true;
 }
 
-void ControlFile::complain(Node* node, const char* wrong) const noexcept {
+void ControlFile::warn(Node* node, const char* wrong) const noexcept {
   char path[PATH_MAX];
   if (node != nullptr && !node->is_first_to_see(version_)) return;
   if (!name_file(path)) return;
   char line[PATH_MAX + 256];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);
-  recorder::complain(line);
+  recorder::warn(line);
 }
 
 }  // namespace tare::mpi::sampling

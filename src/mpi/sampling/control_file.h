@@ -17,17 +17,17 @@ class ControlFile {
   // message is printed on stderr, once for each node.
   template <class Change>
   void look(Node* node, Change change) noexcept {
-    char text[most_bytes];
+    char text[max_bytes];
     const char* wrong = nullptr;
     if (!read(node, text, wrong)) return;
     if (wrong == nullptr) wrong = change(static_cast<const char*>(text));
-    if (wrong != nullptr) complain(node, wrong);
+    if (wrong != nullptr) warn(node, wrong);
   }
 
  private:
-  static constexpr unsigned most_bytes = 4096;
-  bool read(Node* node, char (&text)[most_bytes], const char*& wrong) noexcept;
-  void complain(Node* node, const char* wrong) const noexcept;
+  static constexpr unsigned max_bytes = 4096;
+  bool read(Node* node, char (&text)[max_bytes], const char*& wrong) noexcept;
+  void warn(Node* node, const char* wrong) const noexcept;
 
   std::uint64_t looked_ns_ = 0;
   std::uint64_t version_ = 0;  // of what was read last; 0: nothing was read

@@ -82,9 +82,9 @@ TEST_F(TwoNodes, PairMessagesWhoseCommunicatorExistsNoMore) {
   begin("random:1,stat");
   for (int i = 0; i < 3; ++i) send(0, 8);
   for (int i = 0; i < 3; ++i) receive_now(0, 8);
-  side[1].forget_communicator(9);
+  side[1].remove_communicator(9);
   side[1].listen();
-  side[1].forget_communicator(9);
+  side[1].remove_communicator(9);
   for (int i = 0; i < 2; ++i) side[i].finish();
   EXPECT_EQ(table[1].summary.paired, 3U);
   EXPECT_EQ(table[1].summary.recordless, 0U);

@@ -179,7 +179,7 @@ TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
   send(0, 8);
   receive(0, 8);
   EXPECT_EQ(table[1].summary.paired, 1U);
-  side[1].forget_numbers();
+  side[1].lose_numbers();
   for (const std::int32_t tag : {0, 1}) {
     send(tag, 8);
     receive(tag, 8);

@@ -1,8 +1,9 @@
 #include "mpi/sampling/message_event.h"
 
 #include "format/time_arithmetic.h"
+#include "recorder/commit.h"
 #include "recorder/event_types.h"
-#include "recorder/location.h"
+#include "recorder/here.h"
 
 namespace tare::mpi::sampling {
 
@@ -31,7 +32,7 @@ void MessageEvents::write(const Pair& pair, std::uint64_t number, const ReceiveC
                                       since_start(pair.posted),
                                       since_start(pair.waited),
                                       since_start(pair.ended)};
-  location->commit_event(type_, recorder::now(), parameters, 10);
+  recorder::commit_event(*location, type_, recorder::now(), parameters, 10);
 }
 
 }  // namespace tare::mpi::sampling

@@ -14,10 +14,10 @@ namespace tare::mpi::sampling {
 namespace {
 
 // The most ranks that have a mailbox to one rank, and the most records in all of these that it has not read.
-constexpr std::uint32_t most_writers = 64;
+constexpr std::uint32_t max_writers = 64;
 constexpr std::uint32_t slots_of_rank = 4096;
 
-std::uint32_t writers(std::uint32_t size) noexcept { return std::min(size, most_writers); }
+std::uint32_t writers(std::uint32_t size) noexcept { return std::min(size, max_writers); }
 std::uint32_t slots(std::uint32_t size) noexcept { return std::bit_floor(slots_of_rank / writers(size)); }
 
 constinit Node node;
@@ -56,7 +56,7 @@ bool Node::join(void* memory, std::uint32_t size, std::uint32_t place, std::int3
   slots_ = slots(size);
   own_ = place;
   retracted_ = &retractions()[place];
-  told_by_ = &directory(place, 0);
+  reported_by_ = &directory(place, 0);
   std::atomic_ref(ranks()[place]).store(rank + 1, std::memory_order_release);
   return std::atomic_ref(head_->joined).fetch_add(1, std::memory_order_acq_rel) + 1 == size;
 }

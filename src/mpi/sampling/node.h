@@ -39,7 +39,7 @@ class Node {
   Mailbox* to(std::uint32_t place) noexcept;
   // The mailbox from another rank to this one; nullptr while there is none.
   Mailbox* from(std::uint32_t place) const noexcept {
-    return mailbox(std::atomic_ref(told_by_[place]).load(std::memory_order_acquire));
+    return mailbox(std::atomic_ref(reported_by_[place]).load(std::memory_order_acquire));
   }
 
   // Retracts all records that a rank was sent before. For messages that cannot be retracted one by one.
@@ -103,8 +103,8 @@ class Node {
   }
 
   Head* head_ = nullptr;
-  std::uint32_t* retracted_ = nullptr;  // of this rank
-  std::uint32_t* told_by_ = nullptr;    // its row of the directory
+  std::uint32_t* retracted_ = nullptr;    // of this rank
+  std::uint32_t* reported_by_ = nullptr;  // its row of the directory
   std::uint32_t own_ = 0;
   std::uint32_t size_ = 0;  // ranks
   std::uint32_t mailboxes_ = 0;

@@ -1,7 +1,7 @@
 // Pairing: a sender's record of a message and the receive that took the message.
 #include "format/time_arithmetic.h"
 #include "mpi/sampling/sampler.h"
-#include "recorder/location.h"
+#include "recorder/locations.h"
 
 namespace tare::mpi::sampling {
 
@@ -38,7 +38,7 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
   }
   if (first != nullptr) drain(*mailbox);
   if (node_->retracted() != retractions_read_) [[unlikely]]
-    forget_retracted();
+    remove_retracted();
   if (found || records_.take(channel.id, received.number, record))
     pair(record, channel, received);
   else if (received.ambiguous)  // it may have taken an earlier message than its number says
@@ -82,13 +82,13 @@ void Sampler::read_changes() noexcept {
 }
 
 // Drops all records, because a sender has retracted earlier ones.
-void Sampler::forget_retracted() noexcept {
+void Sampler::remove_retracted() noexcept {
   const std::uint32_t retractions = node_->retracted();
   if (retractions == retractions_read_) return;
   retractions_read_ = retractions;
   for (std::uint32_t place = 0; place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
-  summary_->unpaired += records_.forget_all();
+  summary_->unpaired += records_.remove_all();
 }
 
 // Whether a record belongs to a message that was received before this rank joined the node's memory, and was not kept.
@@ -102,7 +102,7 @@ bool Sampler::is_past(const MessageRecord& record) noexcept {
 
 void Sampler::apply(const MessageRecord& record) noexcept {
   if (record.kind == RecordKind::retract) {
-    records_.forget(record.channel, record.number, record.bytes);
+    records_.remove(record.channel, record.number, record.bytes);
     return;
   }
   if (record.kind != RecordKind::message) return;

@@ -29,7 +29,7 @@ class PrivatePathOf {
   using Comm = typename A::Comm;
   using Request = typename A::Request;
   static constexpr int record_tag = 1;
-  static constexpr int most_in_flight = 256;
+  static constexpr int max_in_flight = 256;
 
   // `world`: a number that only this world of the run has; all of its ranks know it.
   static void use(Comm comm, std::uint64_t world) noexcept {
@@ -93,8 +93,8 @@ class PrivatePathOf {
   static bool take_all(Timeout& timeout) noexcept {
     MessageRecord last{};
     last.kind = RecordKind::flush;
-    for (std::uint32_t i = 0; i < told_count_; ++i)
-      while (!start(last, told_[i], Function::MPI_Issend))
+    for (std::uint32_t i = 0; i < reported_count_; ++i)
+      while (!start(last, reported_[i], Function::MPI_Issend))
         if (!keep_going(timeout)) return false;
     while (!all_sent())
       if (!keep_going(timeout)) return false;
@@ -143,7 +143,7 @@ class PrivatePathOf {
   static bool start(const MessageRecord& record, std::int32_t destination, Function send) noexcept {
     Slot& slot = slots_[next_];
     if (!is_complete(slot.request)) return false;
-    next_ = (next_ + 1) % most_in_flight;
+    next_ = (next_ + 1) % max_in_flight;
     slot.record = record;
     using Send = int(const void*, int, typename A::Datatype, int, int, Comm, Request*);
     return library<Send>(send)(&slot.record, sizeof slot.record, A::datatype_byte(), destination, record_tag, comm_,
@@ -151,33 +151,33 @@ class PrivatePathOf {
   }
   // The ranks that records were sent to, each once.
   static void note_destination(std::int32_t destination) noexcept {
-    const auto same = [&](std::uint32_t place) { return told_[place - 1] == destination; };
-    if (told_index_.find(mix(static_cast<std::uint32_t>(destination)), same) != 0) return;
-    if (told_count_ == told_capacity_ && !grow()) return;
-    told_[told_count_++] = destination;
-    told_index_.put(mix(static_cast<std::uint32_t>(destination)), told_count_);
+    const auto same = [&](std::uint32_t place) { return reported_[place - 1] == destination; };
+    if (reported_index_.find(mix(static_cast<std::uint32_t>(destination)), same) != 0) return;
+    if (reported_count_ == reported_capacity_ && !grow()) return;
+    reported_[reported_count_++] = destination;
+    reported_index_.put(mix(static_cast<std::uint32_t>(destination)), reported_count_);
   }
   static bool grow() noexcept {
     const recorder::ErrnoGuard guard;
-    const std::uint32_t larger = told_capacity_ == 0 ? 1024 : 2 * told_capacity_;
+    const std::uint32_t larger = reported_capacity_ == 0 ? 1024 : 2 * reported_capacity_;
     auto* memory = static_cast<std::int32_t*>(recorder::map_memory(larger * sizeof(std::int32_t)));
     if (memory == nullptr) return false;
-    for (std::uint32_t i = 0; i < told_count_; ++i) memory[i] = told_[i];
-    if (told_ != nullptr) recorder::unmap_memory(told_, told_capacity_ * sizeof(std::int32_t));
-    told_ = memory;
-    told_capacity_ = larger;
+    for (std::uint32_t i = 0; i < reported_count_; ++i) memory[i] = reported_[i];
+    if (reported_ != nullptr) recorder::unmap_memory(reported_, reported_capacity_ * sizeof(std::int32_t));
+    reported_ = memory;
+    reported_capacity_ = larger;
     return true;
   }
 
   static inline Comm comm_{};
   static inline std::uint64_t world_ = 0;
-  static inline Slot slots_[most_in_flight] = {};
+  static inline Slot slots_[max_in_flight] = {};
   static inline unsigned next_ = 0;
   static inline std::atomic<bool> busy_{false};
-  static inline std::int32_t* told_ = nullptr;
-  static inline std::uint32_t told_count_ = 0;
-  static inline std::uint32_t told_capacity_ = 0;
-  static inline PlaceIndex told_index_;
+  static inline std::int32_t* reported_ = nullptr;
+  static inline std::uint32_t reported_count_ = 0;
+  static inline std::uint32_t reported_capacity_ = 0;
+  static inline PlaceIndex reported_index_;
 };
 
 }  // namespace tare::mpi::sampling

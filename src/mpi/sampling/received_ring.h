@@ -5,7 +5,7 @@
 #pragma once
 
 #include "mpi/sampling/memory.h"
-#include "mpi/sampling/receives.h"
+#include "mpi/sampling/receive_channel.h"
 
 namespace tare::mpi::sampling {
 

@@ -92,7 +92,7 @@ void Receives::begin_posting(std::uint32_t receive) noexcept {
     Receive& other = receives_[posting_[i]];
     if (other.queue == mine.queue && other.pattern.overlaps(mine.pattern)) other.ambiguous = mine.ambiguous = true;
   }
-  if (posting_count_ < most_posting)
+  if (posting_count_ < max_posting)
     posting_[posting_count_++] = receive;
   else
     mine.ambiguous = true;
@@ -159,7 +159,7 @@ void Receives::lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcep
   }
 }
 
-void Receives::forget_numbers() noexcept {
+void Receives::lose_numbers() noexcept {
   for (std::uint32_t place = 1; place <= queues_.last(); ++place)
     if (queues_.taken(place)) lose_pattern(place, {any, any});
 }
@@ -188,7 +188,7 @@ void Receives::cancel_requested(std::uint32_t receive) noexcept {
   r.matched = false;
 }
 
-void Receives::forget(std::uint32_t communicator, const ReceivedRing& ring) noexcept {
+void Receives::remove(std::uint32_t communicator, const ReceivedRing& ring) noexcept {
   const auto is_it = [&](std::uint32_t place) { return queues_[place].endpoint.communicator == communicator; };
   const std::uint32_t queue = queue_index_.find(hash_of(communicator), is_it);
   if (queue == 0 || queues_[queue].first != 0) return;
@@ -204,12 +204,12 @@ void Receives::forget(std::uint32_t communicator, const ReceivedRing& ring) noex
     channel_index_.remove(hash(c.communicator, c.source, c.tag), place);
     c.queue = 0;
   }
-  forget_retired(ring);
+  remove_retired(ring);
   queue_index_.remove(hash_of(communicator), queue);
   queues_.give_back(queue);
 }
 
-void Receives::forget_retired(const ReceivedRing& ring) noexcept {
+void Receives::remove_retired(const ReceivedRing& ring) noexcept {
   for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
     const ReceiveChannel& c = channels_[place];
     if (!channels_.taken(place) || c.queue != 0 || ring.may_have(c)) continue;

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "format/request_table.h"
-#include "mpi/sampling/mailbox.h"
 #include "mpi/sampling/memory.h"
+#include "mpi/sampling/receive_channel.h"
 
 namespace tare::mpi::sampling {
 
@@ -37,29 +37,6 @@ struct Pattern {
   bool overlaps(const Pattern& other) const noexcept {
     return (source == any || other.source == any || source == other.source) &&
            (tag == any || other.tag == any || tag == other.tag);
-  }
-};
-
-struct ReceiveChannel {
-  std::uint32_t communicator;  // number in this process
-  std::uint32_t queue;         // 0: the communicator was freed
-  std::int32_t source;
-  std::int32_t tag;
-  std::int32_t origin;      // the source's rank in MPI_COMM_WORLD
-  std::uint32_t start;      // the last call that started a receive of the channel and others (Sampler::next_start)
-  std::uint64_t id;         // channel_of(); 0: both sides cannot compute the same
-  std::uint64_t count;      // numbers assigned
-  std::uint64_t completed;  // highest number of a receive that has completed
-  Mailbox* mailbox;         // from the source, on this node; nullptr: none yet
-  std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
-  std::uint32_t under_way;  // receives numbered by number() that have not completed
-  std::uint32_t kept;       // the place of its last message in the ReceivedRing
-  std::uint32_t posts;      // the word that stores a receive of it, without the number (numbered_bit); 0: not possible
-  bool lost;                // the numbers are not known from now on
-
-  void lose() noexcept {
-    lost = true;
-    posts = 0;
   }
 };
 
@@ -120,7 +97,7 @@ class Receives {
   }
 
   // The numbers of all communicators' messages are lost.
-  void forget_numbers() noexcept;
+  void lose_numbers() noexcept;
 
   // The place of a channel in the table; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
@@ -194,7 +171,7 @@ class Receives {
   void lose(std::uint32_t receive, Resolved resolved) noexcept;
 
   // The communicator was freed. Channels with messages in the ring can still be found by their identifiers.
-  void forget(std::uint32_t communicator, const ReceivedRing& ring) noexcept;
+  void remove(std::uint32_t communicator, const ReceivedRing& ring) noexcept;
 
  private:
   static std::uint64_t hash(std::uint32_t communicator, std::int32_t source, std::int32_t tag) noexcept {
@@ -216,7 +193,7 @@ class Receives {
   void unlink(std::uint32_t receive) noexcept;
   void number(std::uint32_t receive) noexcept;
   void lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcept;
-  void forget_retired(const ReceivedRing& ring) noexcept;
+  void remove_retired(const ReceivedRing& ring) noexcept;
   template <class Resolved>
   void resolve(std::uint32_t queue, Resolved resolved) noexcept;
   template <class Resolved>
@@ -233,8 +210,8 @@ class Receives {
   PlaceIndex queue_index_;
   std::uint64_t order_ = 0;
   // Calls under way that post receives. Kept only while several threads may call MPI.
-  static constexpr std::uint32_t most_posting = 64;
-  std::uint32_t posting_[most_posting] = {};
+  static constexpr std::uint32_t max_posting = 64;
+  std::uint32_t posting_[max_posting] = {};
   std::uint32_t posting_count_ = 0;
 };
 

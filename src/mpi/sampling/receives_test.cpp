@@ -208,11 +208,11 @@ TEST_F(Numbering, AFreedCommunicatorLeavesNoChannels) {
   complete(post(0, 5), 0, 5, 1);
   const std::uint64_t second = number({0, 5});
   EXPECT_EQ(second, 2U);
-  receives_->forget(world, ReceivedRing());  // but a receive is under way
+  receives_->remove(world, ReceivedRing());  // but a receive is under way
   const std::uint32_t place = channel(0, 5);
   EXPECT_EQ(receives_->channel(place).count, 2U);
   Receives::completed(receives_->channel(place), second);
-  receives_->forget(world, ReceivedRing());
+  receives_->remove(world, ReceivedRing());
   complete(post(0, 5), 0, 5, 1);
   EXPECT_EQ(known_, 2U);
 }

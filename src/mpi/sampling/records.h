@@ -31,7 +31,7 @@ class Records {
     return true;
   }
   // Drops the records of messages `from` to `to` of a channel; returns how many there were.
-  std::uint64_t forget(std::uint64_t channel, std::uint64_t from, std::uint64_t to) noexcept {
+  std::uint64_t remove(std::uint64_t channel, std::uint64_t from, std::uint64_t to) noexcept {
     std::uint64_t forgotten = 0;
     if (to < from || to - from >= 64) return 0;
     for (std::uint64_t behind = 0; behind <= to - from; ++behind) {
@@ -43,7 +43,7 @@ class Records {
     return forgotten;
   }
   // Drops all records; returns how many there were.
-  std::uint64_t forget_all() noexcept {
+  std::uint64_t remove_all() noexcept {
     std::uint64_t forgotten = 0;
     for (std::uint32_t place = 1; place <= records_.last(); ++place) {
       if (!records_.taken(place)) continue;

@@ -28,16 +28,16 @@ TEST(Records, AreFoundByTheirMessages) {
 TEST(Records, AreForgottenIfRetracted) {
   auto records = std::make_unique<Records>();
   for (std::uint64_t i = 1; i <= 4; ++i) records->keep(record(1, i));
-  EXPECT_EQ(records->forget(1, 2, 3), 2U);
-  EXPECT_EQ(records->forget_all(), 2U);
+  EXPECT_EQ(records->remove(1, 2, 3), 2U);
+  EXPECT_EQ(records->remove_all(), 2U);
 }
 
 // Another process writes which numbers are retracted, so they may have any value.
 TEST(Records, AreForgottenUpToTheLastNumber) {
   auto records = std::make_unique<Records>();
   records->keep(record(1, UINT64_MAX));
-  EXPECT_EQ(records->forget(1, UINT64_MAX - 5, UINT64_MAX), 1U);
-  EXPECT_EQ(records->forget(1, 2, 1), 0U);
+  EXPECT_EQ(records->remove(1, UINT64_MAX - 5, UINT64_MAX), 1U);
+  EXPECT_EQ(records->remove(1, 2, 1), 0U);
 }
 
 Received message(std::uint64_t number) { return {{200, 200, 300}, number, 8, 1, false}; }

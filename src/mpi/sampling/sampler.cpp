@@ -94,17 +94,17 @@ void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_
   summary_->clock_span_ns = clock_.span_ns();
 }
 
-void Sampler::forget_numbers() noexcept {
+void Sampler::lose_numbers() noexcept {
   cancelling_send();
   const Locked locked(*this);
-  receives_.forget_numbers();
+  receives_.lose_numbers();
 }
 
-void Sampler::forget_communicator(std::uint32_t communicator) noexcept {
+void Sampler::remove_communicator(std::uint32_t communicator) noexcept {
   if (!active()) return;
   const Locked locked(*this);
-  sends_.forget(communicator);
-  receives_.forget(communicator, ring_);
+  sends_.remove(communicator);
+  receives_.remove(communicator, ring_);
 }
 
 void Sampler::finish() noexcept {
@@ -114,8 +114,8 @@ void Sampler::finish() noexcept {
   const Locked locked(*this);
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
-  if (node_ != nullptr) forget_retracted();
-  summary_->unpaired += records_.forget_all();
+  if (node_ != nullptr) remove_retracted();
+  summary_->unpaired += records_.remove_all();
   summary_->recordless += ring_.expecting();
   stop();
 }

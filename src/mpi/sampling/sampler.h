@@ -32,8 +32,8 @@ struct Ticket {
   SendChannel* channel;  // nullptr: nothing is to be done at the end
   std::uint64_t number;  // of the message in the channel
   bool counted;          // the channel counts it among its calls under way
-  bool told;             // its record lies in the receiver's mailbox
-  bool to_tell;          // its record is to be sent to another node
+  bool reported;         // its record lies in the receiver's mailbox
+  bool to_report;        // its record is to be sent to another node
   bool ends;             // something is to be done when the call has succeeded
   MessageRecord record;  // the record to be sent
 };
@@ -112,7 +112,7 @@ class Sampler {
   bool chosen(Ticket& ticket, SendChannel& channel, const Sent& sent) noexcept {
     ticket.channel = &channel;
     ticket.number = channel.count;
-    ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
+    ticket.counted = ticket.reported = ticket.to_report = ticket.ends = false;
     if (!narrowed_ || filter_.accepts(spec_, sent)) announce(channel, ticket, false, sent);
     return ticket.ends;
   }
@@ -133,7 +133,7 @@ class Sampler {
                                    const Pattern& to) noexcept {
     SendChannel* channel = sends_quickly() ? sends_.recall(known, communicator, to.source, to.tag) : nullptr;
     ticket.channel = channel;
-    ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
+    ticket.counted = ticket.reported = ticket.to_report = ticket.ends = false;
     if (channel == nullptr) return false;
     ++summary_->sent;
     ++channel->count;
@@ -157,7 +157,7 @@ class Sampler {
   // A call that sends was left by a jump, without its ticket. Whether the message was sent is not known.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
   // The same for all messages that were sent or received so far.
-  void forget_numbers() noexcept;
+  void lose_numbers() noexcept;
 
   // ---- receives
 
@@ -253,7 +253,7 @@ class Sampler {
   bool shared() const noexcept { return shared_; }
   // Whether records may come from other nodes.
   bool listening() const noexcept { return path_.listen != nullptr; }
-  void forget_communicator(std::uint32_t communicator) noexcept;
+  void remove_communicator(std::uint32_t communicator) noexcept;
 
   // Receives records of other nodes, if some are expected. Calls MPI.
   void poll() noexcept {
@@ -333,7 +333,7 @@ class Sampler {
   void numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept;
   void drain(Mailbox& mailbox) noexcept;
   void read_changes() noexcept;
-  void forget_retracted() noexcept;
+  void remove_retracted() noexcept;
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept;
   void use_asked() noexcept;

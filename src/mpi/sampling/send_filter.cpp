@@ -3,12 +3,12 @@
 #include <cstring>
 
 #include "recorder/event_types.h"
-#include "recorder/location.h"
+#include "recorder/here.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
 
-void SendFilter::forget() noexcept {
+void SendFilter::reset() noexcept {
   phase_ = 0;
   std::memset(verdicts_, 0, sizeof verdicts_);
 }
@@ -24,7 +24,7 @@ bool SendFilter::accepts(const Spec& spec, const Sent& sent) noexcept {
 bool SendFilter::accepts_phase(const Spec& spec) noexcept {
   if (phase_ == 0) phase_ = recorder::find_phase(spec.phase);
   const recorder::Location* location = recorder::here();
-  return phase_ != 0 && location != nullptr && location->is_in_phase(phase_);
+  return phase_ != 0 && location != nullptr && location->phases.is_in(phase_);
 }
 
 bool SendFilter::accepts_site(const Spec& spec, std::uint32_t number) noexcept {

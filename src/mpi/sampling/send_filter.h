@@ -22,7 +22,7 @@ class SendFilter {
   void set_sites(IsAt* is_at) noexcept { is_at_ = is_at; }
 
   // To be called when there is another spec.
-  void forget() noexcept;
+  void reset() noexcept;
 
   bool accepts(const Spec& spec, const Sent& sent) noexcept;
 

@@ -29,7 +29,7 @@ bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   const Locked locked(*this);
   if (asks_.load(std::memory_order_acquire)) [[unlikely]]
     use_asked();
-  ticket.told = ticket.to_tell = ticket.ends = false;
+  ticket.reported = ticket.to_report = ticket.ends = false;
   ticket.channel = sends_.find(endpoint.communicator, peer, tag);
   if (ticket.channel == nullptr) [[unlikely]] {
     ticket.channel = new_send_channel(endpoint, peer, tag);
@@ -73,7 +73,7 @@ void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, cons
     record.final = ticket.counted ? 0 : 1;
   };
   if (channel.place == 0) {
-    ticket.ends = ticket.to_tell = true;
+    ticket.ends = ticket.to_report = true;
     describe(ticket.record);
     const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
     ticket.record.start = clock_.first_node_ns(now);
@@ -82,9 +82,9 @@ void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, cons
   }
   if (channel.mailbox == nullptr) [[unlikely]]
     channel.mailbox = node_->to(channel.place - 1);
-  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(mask_, describe);
-  if (!ticket.told) ++summary_->lost;
-  channel.busy_chosen = ticket.told;
+  ticket.reported = channel.mailbox != nullptr && channel.mailbox->put(mask_, describe);
+  if (!ticket.reported) ++summary_->lost;
+  channel.busy_chosen = ticket.reported;
 }
 
 // Retracts the record of a message on this node that turned out to be ambiguous. The receiver does not check for
@@ -106,9 +106,9 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
     if (!success) {  // whether the message was sent is not known, so later numbers are not, either
-      if (ticket.told) retract(channel, ticket.number, !ticket.counted);
+      if (ticket.reported) retract(channel, ticket.number, !ticket.counted);
       channel.id = 0;
-    } else if (ticket.to_tell) {
+    } else if (ticket.to_report) {
       if (ambiguous) ++summary_->ambiguous;
       tells = !ambiguous;
       destination = channel.destination;

@@ -70,7 +70,7 @@ class Sends {
   }
 
   // The communicator was freed.
-  void forget(std::uint32_t communicator) noexcept {
+  void remove(std::uint32_t communicator) noexcept {
     memo_.clear();
     ++generation_;
     for (std::uint32_t place = 1; place <= channels_.last(); ++place) {

@@ -44,7 +44,7 @@ void Sampler::use_asked() noexcept {
   changed_ = true;
   chooser_.use(spec_, rank_, clock_.ticks_per_ns());
   settle();
-  filter_.forget();
+  filter_.reset();
 }
 
 void Sampler::note_spec(const char* text) noexcept { std::snprintf(summary_->spec, sizeof summary_->spec, "%s", text); }

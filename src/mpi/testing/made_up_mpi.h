@@ -2,6 +2,7 @@
 // thread that records into memory of the test.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -30,24 +31,15 @@ inline int unknown_completions = 0;
 // A thread with its profile and trace. call() makes calls, at times that follow one another.
 class RecordingThread {
  public:
-  static constexpr std::uint32_t row_capacity = 16;
+  static constexpr std::uint32_t row_capacity = 64;
+  static constexpr std::uint32_t all_rows = row_capacity + format::request_capacity;
   static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
   explicit RecordingThread(std::uint32_t block = 0) {
-    shared_->block = block;
-    shared_->current.source = format::no_peer;
-    shared_->current.source_tag = format::no_tag;
-    shared_->peers[0].peer = format::no_peer;
-    shared_->summary.rows = shared_->summary.peers = 1;
-    shared_->summary.phases = format::outside_phases + 1;
-    shared_->summary.phase = format::outside_phases;
-    thread_->shared = shared_.get();
     // Rows after the end, to find out whether they are written.
-    rows_.resize(row_capacity + std::size_t{format::request_capacity});
-    for (format::ProfileRow& row : rows_) row.ticks_min = UINT64_MAX;
-    thread_->rows = rows_.data();
-    thread_->row_capacity = row_capacity;
-    thread_->phase = &shared_->phases[format::outside_phases];
+    for (std::uint32_t number = 0; number < all_rows; ++number) rows_[number].ticks_min = UINT64_MAX;
+    shared_->block = block;
+    thread_->begin(*shared_, row_capacity, nullptr, {});
     threads[block] = this;
   }
   ~RecordingThread() { threads[shared_->block] = nullptr; }
@@ -56,19 +48,20 @@ class RecordingThread {
 
   // The thread of a block; nullptr if there is none.
   static const RecordingThread* of_block(std::uint32_t block) noexcept {
-    return block < most_threads ? threads[block] : nullptr;
+    return block < max_threads ? threads[block] : nullptr;
   }
-  const format::ProfileRow* rows() const noexcept { return rows_.data(); }
+  const format::ProfileRow* rows() const noexcept { return rows_; }
 
   // Records a trace as well.
   void trace() {
     buffer_.resize(buffer_bytes);
-    thread_->base = buffer_.data();
-    thread_->limit = buffer_bytes;
+    thread_->events.base = buffer_.data();
+    thread_->events.limit = buffer_bytes;
   }
 
   Thread& thread() noexcept { return *thread_; }
-  void pause(bool paused) noexcept { thread_->pause(paused); }
+  void pause() noexcept { thread_->pause(); }
+  void resume() noexcept { thread_->resume(); }
 
   // Makes a call of the function from a site, which takes `ticks`; real() is what MPI does. Does the same as measure(),
   // but with times and sites that the test knows. Returns the row.
@@ -93,7 +86,7 @@ class RecordingThread {
   // The sum of the time that is credited to requests, over all rows of calls. It must be 0 in the other rows.
   std::uint64_t waited() const {
     std::uint64_t sum = 0;
-    for (const format::ProfileRow& row : rows_) sum += row.waited_ticks;
+    for (std::uint32_t number = 0; number < all_rows; ++number) sum += rows_[number].waited_ticks;
     return sum;
   }
   // Whether row 0, which has no calls, and the rows after the end are unchanged.
@@ -104,14 +97,14 @@ class RecordingThread {
       return row;
     }();
     if (std::memcmp(&rows_[0], &untouched, sizeof untouched) != 0) return false;
-    for (std::size_t number = shared_->summary.rows; number < rows_.size(); ++number)
+    for (std::uint32_t number = shared_->summary.rows; number < all_rows; ++number)
       if (std::memcmp(&rows_[number], &untouched, sizeof untouched) != 0) return false;
     return true;
   }
   // The completions in the trace, in order.
   std::vector<format::CompletionRecord> completions() const {
     std::vector<format::CompletionRecord> found;
-    for (std::uint64_t at = 0; at < thread_->head;) {
+    for (std::uint64_t at = 0; at < thread_->events.head;) {
       format::RecordHead head;
       std::memcpy(&head, buffer_.data() + at, sizeof head);
       if (head.kind == format::completion || head.kind == format::foreign_completion)
@@ -122,12 +115,19 @@ class RecordingThread {
   }
 
  private:
-  static constexpr std::uint32_t most_threads = 4;
-  static inline const RecordingThread* threads[most_threads] = {};  // by block
+  static constexpr std::uint32_t max_threads = 4;
+  static inline const RecordingThread* threads[max_threads] = {};  // by block
 
-  std::unique_ptr<format::LocationHeader> shared_ = std::make_unique<format::LocationHeader>();
+  struct Block {
+    format::LocationHeader header;
+    format::ProfileRow rows[all_rows];
+  };
+  static_assert(offsetof(Block, rows) == format::rows_at);
+
+  std::unique_ptr<Block> block_ = std::make_unique<Block>();
+  format::LocationHeader* const shared_ = &block_->header;
+  format::ProfileRow* const rows_ = block_->rows;
   std::unique_ptr<Thread> thread_ = std::make_unique<Thread>();
-  std::vector<format::ProfileRow> rows_;
   std::vector<char> buffer_;
   std::uint64_t time_ = 1000;
 };

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "reader/parallel.h"
-#include "reader/run/run_loader.h"
 #include "reader/symbols/call_targets.h"
 
 namespace tare::reader {
@@ -25,21 +24,6 @@ std::vector<std::string> segment_directories(const RunPaths& paths) {
 std::string segments_of_others(std::uint64_t count, const RunPaths& paths) {
   return std::to_string(count) + (count == 1 ? " segment in " : " segments in ") + paths.segment_dir +
          " of a run with the id of this one, but made for another run directory: left alone";
-}
-
-Result<Run> Run::open(const RunPaths& paths) {
-  RunLoader loader(paths);
-  loader.read_segments();
-  auto files =
-      paths.member.empty() ? RunFiles::open(paths.run_dir) : RunFiles::open_archived(paths.run_dir, paths.member);
-  if (!files) return files.failure();
-  return loader.load(std::move(*files));
-}
-
-Result<Run> Run::of_memory(std::string_view bytes) {
-  auto files = RunFiles::of_memory(bytes, "memory");
-  if (!files) return files.failure();
-  return RunLoader(RunPaths{}).load(std::move(*files));
 }
 
 // Each thread has its own Answering. Damaged profiles are left out, with a warning. If the profiles of all processes

@@ -392,4 +392,19 @@ void RunLoader::index_event_types(Process& process) {
   }
 }
 
+Result<Run> Run::open(const RunPaths& paths) {
+  RunLoader loader(paths);
+  loader.read_segments();
+  auto files =
+      paths.member.empty() ? RunFiles::open(paths.run_dir) : RunFiles::open_archived(paths.run_dir, paths.member);
+  if (!files) return files.failure();
+  return loader.load(std::move(*files));
+}
+
+Result<Run> Run::of_memory(std::string_view bytes) {
+  auto files = RunFiles::of_memory(bytes, "memory");
+  if (!files) return files.failure();
+  return RunLoader(RunPaths{}).load(std::move(*files));
+}
+
 }  // namespace tare::reader

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "recorder/clock_cost.h"
-#include "recorder/location.h"
-#include "recorder/spells.h"
 
 namespace tare::recorder {
 namespace {
@@ -58,29 +56,6 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
     to.ticks_squared += static_cast<double>(spent) * static_cast<double>(spent);
     own = spent;
   }
-}
-
-void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept {
-  const format::FunctionMeaning& meaning = format::meaning_of(function);
-  // The wrappers' time in MPI_Init and MPI_Finalize counts as hook time.
-  if (meaning.bounds_net_time()) {
-    weighing.weigh_next();
-    return;
-  }
-  const auto kind = static_cast<unsigned>(meaning.kind);
-  weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks, end);
-  if (spells.has_budget()) [[unlikely]]
-    spells.check(*this, end, weighing.own);
-}
-
-void Location::note_weight_of_untimed(std::uint64_t ticks, std::uint64_t end) noexcept {
-  weighing.end_untimed_call(shared->weighed, format::untimed, ticks, shared->summary.flush_ticks, end);
-  if (spells.has_budget()) [[unlikely]]
-    spells.check(*this, end, weighing.own);
-}
-
-void Location::check_budget() noexcept {
-  if (spells.has_budget()) spells.check(*this, now(), 0);
 }
 
 }  // namespace tare::recorder

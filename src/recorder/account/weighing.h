@@ -26,15 +26,16 @@ struct Weighing {
   // If a wrapper takes longer, the thread was interrupted.
   static constexpr std::uint64_t longest_ns = 100'000;
 
-  std::uint32_t left;   // calls up to the next weighed one; 0: this one is weighed
-  std::uint32_t first;  // how many of the first calls have been weighed
   std::uint64_t begin;
   std::uint64_t flush_ticks;  // LocationSummary::flush_ticks at `begin`
   std::uint64_t random;
   std::uint64_t begun;    // calls up to the last weighed one
-  std::uint32_t gap;      // the value of `left` then
-  std::uint32_t reading;  // of clock_ticks(); 0: not known yet
   std::uint64_t own;      // ticks of the wrapper of the last weighed call; 0: it was a first call, or interrupted
+  std::uint32_t gap;      // the value of `left` at the last weighed call
+  std::uint32_t reading;  // of clock_ticks(); 0: not known yet
+  std::uint32_t first;    // how many of the first calls have been weighed
+  // The only one that every call needs is the last one, beside what else it needs (location.h).
+  std::uint32_t left;  // calls up to the next weighed one; 0: this one is weighed
 
   // A wrapper begins.
   [[gnu::always_inline]] void begin_call(const std::uint64_t& flushed) noexcept {

@@ -5,20 +5,20 @@
 namespace tare::recorder {
 namespace {
 
-constexpr double margin = 0.93;        // the share of the budget that is spent, because costs are estimates
-constexpr double rate_ms = 20;         // the time over which the rate of calls is averaged
-constexpr double drain_ms = 1000;      // the time over which drains are averaged
-constexpr double restore_ms = 500;     // the time within which the balance returns to zero
-constexpr double saved_ms = 300;       // the highest balance is the budget of this time
-constexpr double owed_ms = 2000;       // the lowest balance is minus the budget of this time
-constexpr double overdrawn_ms = 50;    // a spell is cut if it has overspent the budget of this time
-constexpr double surprise = 3;         // a spell is cut if it costs so many times what was planned
-constexpr unsigned most_weighed = 32;  // the number of calls over which costs are averaged
+constexpr double margin = 0.93;       // the share of the budget that is spent, because costs are estimates
+constexpr double rate_ms = 20;        // the time over which the rate of calls is averaged
+constexpr double drain_ms = 1000;     // the time over which drains are averaged
+constexpr double restore_ms = 500;    // the time within which the balance returns to zero
+constexpr double saved_ms = 300;      // the highest balance is the budget of this time
+constexpr double owed_ms = 2000;      // the lowest balance is minus the budget of this time
+constexpr double overdrawn_ms = 50;   // a spell is cut if it has overspent the budget of this time
+constexpr double surprise = 3;        // a spell is cut if it costs so many times what was planned
+constexpr unsigned max_weighed = 32;  // the number of calls over which costs are averaged
 // The least share of measured spells, so that the profile of a long run is never empty: it is the lesser of these two.
-constexpr double least_measured = 0.02;  // of the spells
-constexpr double least_spent = 0.25;     // of the budget, spent on them
+constexpr double min_measured = 0.02;  // of the spells
+constexpr double min_spent = 0.25;     // of the budget, spent on them
 // The least share of spells that only count, where only these show that the budget is kept.
-constexpr double least_counted = 0.1;
+constexpr double min_counted = 0.1;
 constexpr double enough = 0.8;  // all calls are timed again if that takes no more than this share of the budget
 // Nanoseconds of a call, until calls have been weighed.
 constexpr double thinned_ns = 30, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
@@ -43,8 +43,8 @@ void Governor::note_cost(Depth depth, std::uint64_t ticks) noexcept {
   }
   // An interrupted call says nothing about the others, also if it was the first. A kind of call that costs more shows
   // within a few calls.
-  if (weighed <= most_weighed) cost = std::min(cost, 32 * taken);
-  cost += (std::min(taken, 8 * cost) - cost) / std::min(weighed, most_weighed);
+  if (weighed <= max_weighed) cost = std::min(cost, 32 * taken);
+  cost += (std::min(taken, 8 * cost) - cost) / std::min(weighed, max_weighed);
 }
 
 double Governor::account_of_call(Depth depth) const noexcept {
@@ -131,9 +131,9 @@ Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_tic
     // If measuring all calls is affordable only because spells that count show that it costs less than the account
     // says, some must go on to show it.
     const bool is_by_account = rate_ * account_of_call(profile_depth()) < earned;
-    return {part(profiling, tracing), is_by_account ? 1 : 1 - least_counted};
+    return {part(profiling, tracing), is_by_account ? 1 : 1 - min_counted};
   }
-  const double least = std::min(least_measured, least_spent * budget.share / profiling);
+  const double least = std::min(min_measured, min_spent * budget.share / profiling);
   return {0, std::max(part(counting, profiling), least)};
 }
 

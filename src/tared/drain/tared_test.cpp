@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/location.h"
-#include "recorder/node_file.h"
+#include "recorder/here.h"
 #include "recorder/node_words.h"
 #include "recorder/outside_drain.h"
 #include "recorder/process.h"
+#include "recorder/process_chunks.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
@@ -71,7 +71,7 @@ void record_until(Numbered& events, const std::function<bool()>& condition) {
   }
 }
 
-const format::TaredTotals& of_tared() { return here()->shared->tared; }
+const format::TaredTotals& of_tared() { return here()->shared().tared; }
 bool has_drained() {
   // Volatile, because another process writes it.
   return static_cast<const volatile std::uint64_t&>(of_tared().drains) != 0;
@@ -206,7 +206,7 @@ TEST_F(Tared, ThreadAndDrainerNeedNoLock) {
         Numbered events;
         events.record(1);
         write_definitions(*segment());  // as a thread does that knows of a tared
-        format::LocationHeader& block = *here()->shared;
+        format::LocationHeader& block = here()->shared();
         std::atomic<bool> done{false};
         std::thread drainer([&] {
           std::vector<std::uint64_t> copy(segment()->ring.bytes / sizeof(std::uint64_t));

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "tared/filters/clock.h"
 #include "tared/filters/snapshot.h"
@@ -47,12 +46,5 @@ class Filter {
   // An event that snapshots and results have from now on.
   virtual void define(const EventName& /*name*/) {}
 };
-
-// `specification` is a name, for some filters with options after a colon:
-//   statistics | histogram[:BINS][:time] | quantiles[:ERROR] | groups[:COUNT] | none | FILE.so[:ARGUMENTS]
-// Several of these can be joined by a plus: their results follow one another (combined_filter.h). A path may contain a
-// plus, arguments may not (format/filter_names.h).
-// Returns nothing if there is no such filter, with the reason in `error`.
-std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error);
 
 }  // namespace tare::tared

@@ -8,6 +8,7 @@
 #include "tared/filters/collection.h"
 #include "tared/filters/groups.h"
 #include "tared/filters/histogram.h"
+#include "tared/filters/make_filter.h"
 #include "tared/filters/quantiles.h"
 #include "tared/filters/testing/profiles.h"
 

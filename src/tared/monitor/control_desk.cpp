@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "monitor/cadence.h"
-#include "tared/filters/filter.h"
+#include "tared/filters/make_filter.h"
 #include "tared/own_file.h"
 
 namespace tare::tared {

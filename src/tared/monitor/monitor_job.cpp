@@ -18,6 +18,7 @@
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
 #include "tared/monitor/round_requests.h"
+#include "tared/monitor/spec_value.h"
 #include "tared/tree/listen.h"
 #include "tared/tree/node.h"
 #include "tared/tree/rendezvous.h"
@@ -237,17 +238,6 @@ class Controls {
 };
 
 }  // namespace
-
-std::string value_of(const std::string& spec, const std::string& key, const std::string& otherwise) {
-  for (std::size_t at = 0; at < spec.size();) {
-    if (spec.compare(at, 7, "region=") == 0) break;  // the last key, whose value may contain anything
-    const std::size_t end = std::min(spec.find(',', at), spec.size());
-    if (spec.compare(at, key.size() + 1, key + "=") == 0)
-      return spec.substr(at + key.size() + 1, end - at - key.size() - 1);
-    at = end + 1;
-  }
-  return otherwise;
-}
 
 bool monitor(const Job& job, const char* text, const char* host, bool is_first) {
   format::MonitorSpec spec;

@@ -11,7 +11,4 @@ namespace tare::tared {
 // nothing more is to be done; false if rounds could not be made or stored.
 bool monitor(const Job& job, const char* spec, const char* host, bool is_first);
 
-// The value of a key in such a text; `otherwise` if there is none.
-std::string value_of(const std::string& spec, const std::string& key, const std::string& otherwise);
-
 }  // namespace tare::tared

@@ -10,12 +10,13 @@
 
 #include "format/functions.h"
 #include "monitor/cadence.h"
-#include "recorder/location.h"
+#include "recorder/commit.h"
+#include "recorder/here.h"
 #include "recorder/node_words.h"
 #include "recorder/process.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
-#include "tared/monitor/monitor_job.h"
+#include "tared/monitor/spec_value.h"
 
 namespace tare::tared {
 namespace {
@@ -64,7 +65,7 @@ void call(const char* function, std::uint64_t ticks, std::uint64_t bytes, std::u
   made.enter = recorder::now();
   made.leave = made.enter + ticks;
   made.bytes = bytes;
-  recorder::here()->commit(made);
+  recorder::commit(*recorder::here(), made);
 }
 
 class NodeSourceTest : public recorder::RecordedRun {
@@ -211,8 +212,8 @@ TEST_F(NodeSourceTest, AProcessThatSpoilsItsSegmentSpoilsNothingElse) {
           spoil(bytes + header.definitions_at, 4096, 3);
           const std::uint64_t entries = header.offloads_at + sizeof(format::OffloadRing);
           spoil(bytes + entries, 4096, static_cast<int>(1 + seed * 8));
-          spoil(reinterpret_cast<unsigned char*>(recorder::here()->shared->phases), 512, 2);
-          spoil(reinterpret_cast<unsigned char*>(recorder::here()->rows), 1024, 2);
+          spoil(reinterpret_cast<unsigned char*>(recorder::here()->shared().phases), 512, 2);
+          spoil(reinterpret_cast<unsigned char*>(recorder::here()->profile.rows), 1024, 2);
           if (seed % 5 == 0) recorder::segment()->definitions_bytes = UINT64_MAX;
           if (seed % 7 == 0) recorder::segment()->locations = UINT32_MAX;
           if (seed % 3 == 0) recorder::offload_ring()->head = ~std::uint64_t{7};

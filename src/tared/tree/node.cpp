@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "tared/filters/clock.h"
+#include "tared/filters/make_filter.h"
 #include "tared/tree/poller.h"
 #include "tared/tree/rendezvous.h"
 

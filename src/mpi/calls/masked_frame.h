@@ -1,0 +1,18 @@
+// The form of a caller that is the key of remembered paths (stack/path_memo.h).
+#pragma once
+
+#include <cstdint>
+
+#include "stack/unwind.h"
+
+namespace tare::mpi {
+
+// A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
+// pointer does not matter.
+[[gnu::visibility("hidden")]] inline constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
+
+inline stack::Frame masked(const stack::Frame& caller) noexcept {
+  return {caller.return_address, caller.stack & stack_matters, caller.base};
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,47 @@
+#include "recorder/profile_table.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "recorder/errno_guard.h"
+
+namespace tare::recorder {
+namespace {
+
+// When half of the table is full, call sites matter more than communicators, but for the first ones: MPI_COMM_WORLD and
+// those of libraries.
+constexpr std::uint32_t first_families = 64;
+
+}  // namespace
+
+void ProfileTable::begin() noexcept {
+  rows[0].ticks_min = UINT64_MAX;
+  shared().summary.rows = 1;
+}
+
+format::ProfileRow& ProfileTable::new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept {
+  const ErrnoGuard guard;
+  // The last quarter of the table is kept for one row a function, without call site, when the rest is full; row 0,
+  // "other", for what does not fit even there. Probing stays short with the index not full.
+  const std::uint32_t number = shared().summary.rows;
+  const auto communicator = static_cast<std::uint32_t>(what >> 32);
+  if (site != 0 && number >= capacity / 2 && communicator > first_families) {
+    shared().summary.full |= format::merged_communicators;
+    return row(site, static_cast<std::uint16_t>(what), static_cast<std::uint8_t>(what >> 16), format::no_communicator);
+  }
+  if (site != 0 && number >= capacity - capacity / 4) {
+    shared().summary.full |= format::full_rows;
+    return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
+  }
+  if (number >= capacity) return rows[0];
+  format::ProfileRow& made = rows[number];
+  made = {};
+  made.site = site;
+  std::memcpy(&made.function, &what, sizeof what);
+  made.ticks_min = UINT64_MAX;
+  std::atomic_ref(shared().summary.rows).store(number + 1, std::memory_order_release);
+  shared().index[slot] = static_cast<std::uint16_t>(number);
+  return made;
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,32 @@
+#include "recorder/weighed_call.h"
+
+#include "format/function_meaning.h"
+#include "recorder/spells.h"
+
+namespace tare::recorder {
+
+void note_weight(Location& location, std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept {
+  const format::FunctionMeaning& meaning = format::meaning_of(function);
+  // The wrappers' time in MPI_Init and MPI_Finalize counts as hook time.
+  if (meaning.bounds_net_time()) {
+    location.weighing.weigh_next();
+    return;
+  }
+  const auto kind = static_cast<unsigned>(meaning.kind);
+  location.weighing.end_call(location.shared().weighed, kind, ticks, location.shared().summary.flush_ticks, end);
+  if (spells.has_budget()) [[unlikely]]
+    spells.check(location, end, location.weighing.own);
+}
+
+void note_weight_of_untimed(Location& location, std::uint64_t ticks, std::uint64_t end) noexcept {
+  location.weighing.end_untimed_call(location.shared().weighed, format::untimed, ticks,
+                                     location.shared().summary.flush_ticks, end);
+  if (spells.has_budget()) [[unlikely]]
+    spells.check(location, end, location.weighing.own);
+}
+
+void check_budget(Location& location) noexcept {
+  if (spells.has_budget()) spells.check(location, now(), 0);
+}
+
+}  // namespace tare::recorder
