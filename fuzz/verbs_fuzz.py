@@ -97,7 +97,7 @@ def of_study(data: bytes) -> None:
 
 
 def crc32c(data: bytes) -> int:
-    """As chunks have it."""
+    """The checksum of chunks."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = CRC[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -105,7 +105,7 @@ def crc32c(data: bytes) -> int:
 
 
 def sealed(data: bytes) -> bytes:
-    """With the checksums made right, header by header, which would keep the fuzzer out."""
+    """The file with right checksums, header by header: wrong ones would keep the fuzzer out."""
     made, at = bytearray(data), 0
     while len(made) - at >= HEADER_BYTES:
         stored = min(int.from_bytes(made[at + 24 : at + 28], "little"), len(made) - at - HEADER_BYTES)

@@ -159,7 +159,7 @@ def _spread(processes: Sequence[Process]) -> str:
 
 
 def _net_time(processes: Sequence[Process]) -> str:
-    """Without MPI: how long the processes lived."""
+    """How long the processes lived, for a run without MPI."""
     longest = units.duration(max(process["net_ns"] for process in processes))
     return longest if len(processes) == 1 else f"{longest} of the longest process"
 

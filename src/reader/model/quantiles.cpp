@@ -4,8 +4,8 @@
 
 namespace tare::reader {
 
-// The Cornish-Fisher expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5). It is too small below
-// 3 degrees of freedom, so 1 and 2 have their own values.
+// The Cornish-Fisher expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5). It is too small
+// below 3 degrees of freedom, so 1 and 2 have their own values.
 double student_95(double freedom) noexcept {
   if (freedom <= 1) return 12.7062;
   if (freedom <= 2) return 4.30265;

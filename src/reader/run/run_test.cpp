@@ -379,15 +379,12 @@ TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
 }
 
 TEST_F(RunTest, FunctionNumbersOfAnotherBuildAreTranslated) {
-  format::ChunkHeader identity{};
-  identity.type = format::ChunkType::functions;
-  using namespace std::string_literals;
   const ProcessRecord process = process_record(0, ProcessState::exited);
   format::ProfileRow first = profile_row("MPI_Send", 1, 10, 1000, 80);
   format::ProfileRow second = first;
   first.function = 1;
   second.function = 2;
-  dir_.write("n.tare", chunk(identity, "MPI_Recv\0MPI_New\0"s) + process_chunk(process) +
+  dir_.write("n.tare", functions_chunk({"MPI_Recv", "MPI_New"}) + process_chunk(process) +
                            profile_chunk(process, 0, {first, second}));
   reader::Run run = open();
   EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Recv").calls, 10U);

@@ -297,6 +297,16 @@ std::string functions_chunk() {
   return chunk(identity, functions_payload());
 }
 
+std::string functions_chunk(const std::vector<std::string>& names) {
+  ChunkHeader identity{};
+  identity.type = ChunkType::functions;
+  const auto count = static_cast<std::uint32_t>(names.size());
+  std::string payload(reinterpret_cast<const char*>(&count), sizeof count);
+  payload.append("MPI").push_back('\0');
+  for (const std::string& name : names) payload.append(name).append(2, '\0');
+  return chunk(identity, payload);
+}
+
 std::string process_chunk(const ProcessRecord& process) {
   return chunk(identity_of(process, ChunkType::process), bytes_of(process));
 }

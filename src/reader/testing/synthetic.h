@@ -78,6 +78,8 @@ std::string raw_event_record(std::uint32_t type, std::uint64_t time, std::string
 // Sealed chunks.
 std::string chunk(format::ChunkHeader identity, std::string_view payload);
 std::string functions_chunk();
+// The same of a build in which MPI has these functions.
+std::string functions_chunk(const std::vector<std::string>& names);
 std::string process_chunk(const format::ProcessRecord& process);
 std::string definitions_chunk(const format::ProcessRecord& process, std::string_view log);
 std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block,

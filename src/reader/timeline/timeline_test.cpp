@@ -57,11 +57,9 @@ TEST_F(TimelineTest, SharesAddUpToTheTimeInCalls) {
 
 // A file may name more functions than there are numbers.
 TEST_F(TimelineTest, AnyNumberOfFunctionNamesIsRead) {
-  std::string names;
-  for (int i = 0; i < 70000; ++i) (names += "f" + std::to_string(i)) += '\0';
-  format::ChunkHeader identity{};
-  identity.type = format::ChunkType::functions;
-  const std::string many = file + synthetic::chunk(identity, names);
+  std::vector<std::string> names;
+  for (int i = 0; i < 70000; ++i) names.push_back("f" + std::to_string(i));
+  const std::string many = file + synthetic::functions_chunk(names);
   auto opened = Run::of_memory(many);
   ASSERT_TRUE(opened);
   ASSERT_EQ(opened->functions().names().size(), std::size_t{UINT16_MAX} + 1);
