@@ -171,7 +171,7 @@ def process_of(chunk: Chunk) -> Process:
     assert len(record) == 632
     (rank,) = struct.unpack_from("<i", record, 16)
     start, start_ns, realtime_ns, last, last_ns = struct.unpack_from("<5Q", record, 40)
-    host = record[176:240].split(b"\0")[0].decode()
+    host = record[184:248].split(b"\0")[0].decode()
     pairs = [(start, start_ns), (last, last_ns)]
     return Process(rank, host, record[34], realtime_ns, start_ns, pairs)
 
