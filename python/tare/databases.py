@@ -83,12 +83,13 @@ def opened(
 
 
 def module() -> Any:
-    """DuckDB's."""
-    from tare import packages
+    """DuckDB's; CommandError also where it is there and cannot be imported."""
+    try:
+        import duckdb
+    except ImportError as error:
+        from tare.packages import how_to_install
 
-    packages.require("SQL", ["duckdb"])
-    import duckdb
-
+        raise CommandError(f"SQL needs duckdb: {how_to_install(['duckdb'])}") from error
     return duckdb
 
 

@@ -74,6 +74,7 @@ class NativeTest(unittest.TestCase):
         for name, _ in _native.tables():
             self.assertIsInstance(self.run_.table(name).rows(), list)
             self.assertEqual(_native.empty_run().table(name).rows(), [])
+        self.assertEqual(_native.empty_run().warnings(), [])
         with self.assertRaisesRegex(ValueError, "the profile has no key colour"):
             self.run_.profile(["colour"])
         with self.assertRaisesRegex(ValueError, "the reader makes no table colours"):

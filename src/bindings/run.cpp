@@ -96,7 +96,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
           "is_going_on"_a = false, "run_key"_a = "");
   module.def(
-      "empty_run", [] { return PyRun(unwrap(reader::Run::of_memory({}))); }, "A run in which nothing was recorded.");
+      "empty_run", [] { return PyRun(reader::Run::empty()); }, "A run in which nothing was recorded.");
   run.def("processes", rows(process_rows));
   run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
   run.def("total_cost", rows(total_cost), "world"_a = nb::none());

@@ -26,6 +26,7 @@ void EventBuffer::append_raw_event(std::uint32_t type, std::uint64_t time, const
     std::memset(place() + bytes - 8, 0, 8);  // the padding
     std::memcpy(out, data, size);
   }
+  ++shared->summary.api_events;
   publish(bytes);
 }
 

@@ -54,6 +54,7 @@ TEST_P(EventBufferTest, RecordsLieOneBehindTheOther) {
   EXPECT_EQ(raw.bytes, 3U);
   EXPECT_EQ(std::memcmp(&raw + 1, "abc\0\0\0\0\0", 8), 0) << "padded with zeros";
   EXPECT_EQ(events.open_bytes(), 24U + 32U + 24U);
+  EXPECT_EQ(summary.api_events, 3U) << "events of bytes cost, too";
 }
 
 TEST_P(EventBufferTest, TheRingIsFullWhenTheNextSubBufferWasNotDrained) {

@@ -48,6 +48,8 @@ class Run {
   static Result<Run> open(const RunPaths& paths);
   // Opens one file of a run that is in memory. `bytes` must outlive the result.
   static Result<Run> of_memory(std::string_view bytes);
+  // A run in which nothing was recorded, and nothing is damaged.
+  static Run empty();
 
   // Sorted by (world, rank).
   const std::vector<Process>& processes() const { return processes_; }

@@ -401,6 +401,8 @@ Result<Run> Run::open(const RunPaths& paths) {
   return loader.load(std::move(*files));
 }
 
+Run Run::empty() { return std::move(*RunLoader(RunPaths{}).load(RunFiles{})); }
+
 Result<Run> Run::of_memory(std::string_view bytes) {
   auto files = RunFiles::of_memory(bytes, "memory");
   if (!files) return files.failure();
