@@ -43,8 +43,9 @@ class ExpectedOfKind {
     answers.reserve(asked.size());
     for (const Question& each : asked) {
       const auto found = std::find(questions.begin(), questions.end(), each);
-      answers.push_back(found != questions.end() ? read[static_cast<std::size_t>(found - questions.begin())]
-                                                 : *known(each));
+      const Answer* answer =
+          found != questions.end() ? &read[static_cast<std::size_t>(found - questions.begin())] : known(each);
+      if (answer != nullptr) answers.push_back(*answer);  // what to_read() left out is known
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) known_.emplace_back(waiting_[i], std::move(read[i]));
     waiting_.clear();
