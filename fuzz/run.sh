@@ -28,8 +28,11 @@ in_python="rounds metadata study requests run"
     exit 1
 }
 mkdir -p $build/seeds/python/metadata $build/seeds/python/study $build/seeds/python/run
-cp tests/data/v*/*/meta.json $build/seeds/python/metadata
-cp tests/data/v*/*/*.tare $build/seeds/python/run
+for run in tests/data/v*/*/; do
+    version=$(basename "$(dirname "$run")")
+    cp "$run"meta.json "$build/seeds/python/metadata/$version.json"
+    for file in "$run"*.tare; do cp "$file" "$build/seeds/python/run/$version-$(basename "$file")"; done
+done
 cp studies/*.toml $build/seeds/python/study
 mkdir -p $build/findings
 import=import
