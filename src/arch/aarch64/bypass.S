@@ -39,20 +39,6 @@ tare_bypass_\number:
         .type   tare_bypass_\number, %function
         .endm
 
-        .text
-#include "stubs.inc"
-
-        .purgem TARE_STUB
-        .macro TARE_STUB name, number
-        .quad   tare_bypass_\number
-        .endm
-
-        .section .data.rel.ro.local, "aw"
-        .globl  tare_bypass
-        .hidden tare_bypass
-        .p2align 6
-tare_bypass:
-        .quad   0
-#include "stubs.inc"
+#include "mpi/interposition/bypass_table.inc"
 
         .section .note.GNU-stack, "", %progbits

@@ -35,15 +35,7 @@ tare_first_\number\()_\profiling:
         b       tare_first
         .endm
 
-        .macro TARE_STUB name, number
-        TARE_ENTRY \name, \number, tare_slots, 0
-        TARE_ENTRY P\name, \number, tare_profiling_slots, 1
-        TARE_FIRST \number, 0
-        TARE_FIRST \number, 1
-        .endm
-
-        .text
-#include "stubs.inc"
+#include "mpi/interposition/stub_entries.inc"
 
 // Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in w17, and of the frame that
 // makes the call the address where it goes on, its stack pointer and its frame pointer.
@@ -160,24 +152,7 @@ tare_dlsym_first:
         TARE_JUMP tare_asked, asked
         .set    asked, asked+1
         .endm
-        .macro TARE_STUB name, number
-        TARE_ASKED
-        TARE_ASKED
-        .endm
-
-        .globl  tare_asked_stubs
-        .hidden tare_asked_stubs
-        .p2align 5
-        .set    asked, 0
-tare_asked_stubs:
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
+#include "mpi/interposition/asked_stubs.inc"
 
 #include "mpi/interposition/stub_tables.inc"
 

@@ -32,15 +32,7 @@ tare_first_\number\()_\profiling:
         jmp     tare_first
         .endm
 
-        .macro TARE_STUB name, number
-        TARE_ENTRY \name, \number, tare_slots, 0
-        TARE_ENTRY P\name, \number, tare_profiling_slots, 1
-        TARE_FIRST \number, 0
-        TARE_FIRST \number, 1
-        .endm
-
-        .text
-#include "stubs.inc"
+#include "mpi/interposition/stub_entries.inc"
 
 // Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in r11, and of the frame that
 // makes the call the address where it goes on, its stack pointer and its frame pointer.
@@ -163,24 +155,7 @@ tare_dlsym_first:
         jmpq    *tare_asked+8*asked(%rip)
         .set    asked, asked+1
         .endm
-        .macro TARE_STUB name, number
-        TARE_ASKED
-        TARE_ASKED
-        .endm
-
-        .globl  tare_asked_stubs
-        .hidden tare_asked_stubs
-        .p2align 4
-        .set    asked, 0
-tare_asked_stubs:
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
-        TARE_STUB none, 0
-#include "stubs.inc"
+#include "mpi/interposition/asked_stubs.inc"
 
 #include "mpi/interposition/stub_tables.inc"
 

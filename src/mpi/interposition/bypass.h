@@ -2,7 +2,7 @@
 // Other spells are compared with such spells, so a call should cost nothing in them. But a wrapper makes a stack frame
 // and saves its arguments before it can find out that it has nothing to do: 10 ns, a third of the time of a measured
 // call. So during such a spell, the stubs of most functions that send, receive and complete jump to a few instructions
-// instead (bypass_<processor>.S). These increase two counters and jump on to the MPI library. One call in 1024 takes
+// instead (src/arch/*/bypass.S). These increase two counters and jump on to the MPI library. One call in 1024 takes
 // the wrapper, which lets the governor check whether the thread may record more (count_only() in measure.h).
 //
 // The slots belong to all threads of the process, but the spell only to one. So the instructions check whether the

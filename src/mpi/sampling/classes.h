@@ -7,7 +7,7 @@
 
 #include "format/sample.h"
 #include "format/time_arithmetic.h"
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/message.h"
 
 namespace tare::mpi::sampling {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/message.h"
 #include "recorder/clock.h"
 

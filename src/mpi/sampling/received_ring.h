@@ -4,7 +4,7 @@
 // thread-safe: the sampler locks.
 #pragma once
 
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/receive_channel.h"
 
 namespace tare::mpi::sampling {

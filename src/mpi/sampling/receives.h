@@ -11,7 +11,7 @@
 #pragma once
 
 #include "format/request_table.h"
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/receive_channel.h"
 
 namespace tare::mpi::sampling {

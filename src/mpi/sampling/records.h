@@ -2,7 +2,7 @@
 // Not thread-safe: the sampler locks.
 #pragma once
 
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/message.h"
 
 namespace tare::mpi::sampling {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 #include "mpi/sampling/message.h"
 
 namespace tare::mpi::sampling {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "mpi/sampling/mailbox.h"
-#include "mpi/sampling/memory.h"
+#include "mpi/sampling/mapped_memory.h"
 
 namespace tare::mpi::sampling {
 
