@@ -12,8 +12,12 @@ FilePath = str | PathLike[str]
 
 FORMAT_VERSION: int
 DEFAULT_FAN_OUT: int
-LONGEST_REGION: int  # bytes of its name
+LONGEST_REGION: int
 LARGEST_RING: int
+LONGEST_CONTROL_NAME: int  # bytes, as of all that is longest here
+LONGEST_CONTROL_TEXT: int
+LONGEST_MONITOR_TEXT: int
+LONGEST_REQUEST: int
 ONCE: int
 SMALLEST_RING: int
 

@@ -21,6 +21,7 @@
 #include "bindings/text.h"
 #include "bindings/timeline.h"
 #include "format/chunk.h"
+#include "format/control.h"
 #include "format/machine.h"
 #include "format/monitor_spec.h"
 #include "format/offload_ring.h"
@@ -91,8 +92,14 @@ NB_MODULE(_native, module) {
   module.attr("DEFAULT_FAN_OUT") = MonitorSpec::default_fan_out;
   module.attr("LONGEST_REGION") = MonitorSpec::name_bytes - 1;
   module.attr("LARGEST_RING") = tare::format::max_offload_bytes;
+  module.attr("LONGEST_MONITOR_TEXT") = MonitorSpec::max_text_bytes;
   module.attr("ONCE") = MonitorSpec::once;
   module.attr("SMALLEST_RING") = tare::format::min_offload_bytes;
+  // What `tare monitor` may hand to a job.
+  using tare::format::ControlMessage;
+  module.attr("LONGEST_CONTROL_NAME") = ControlMessage::name_bytes - 1;
+  module.attr("LONGEST_CONTROL_TEXT") = ControlMessage::max_text_bytes;
+  module.attr("LONGEST_REQUEST") = tare::format::max_request_bytes;
   const nb::exception<Error> error(module, "Error");
   // Messages may contain names that are not UTF-8.
   nb::register_exception_translator(

@@ -11,10 +11,13 @@ namespace tare::format {
 enum class ControlType : std::uint32_t { none, integer, real, text };
 
 inline constexpr std::int32_t all_ranks = -1;
+// Of a line in which a user asks for something (tared/monitor/control_desk.h).
+inline constexpr std::size_t max_request_bytes = 3000;
 
 struct ControlMessage {
   static constexpr std::size_t name_bytes = 32;  // with a zero at the end
-  static constexpr std::size_t text_bytes = 72;  // the same; 64 for the text, and zeros
+  static constexpr std::size_t max_text_bytes = 64;
+  static constexpr std::size_t text_bytes = max_text_bytes + 8;  // zeros follow the text
 
   std::uint64_t number = 0;      // from 1 on, in the order of the requests; 0: there is none here
   std::uint64_t from_point = 0;  // ranks get it at this offload point, so all of them at the same

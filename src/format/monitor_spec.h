@@ -22,6 +22,8 @@ enum class MonitorPolicy : std::uint8_t { block, nonblock, lossy };
 struct MonitorSpec {
   static constexpr unsigned name_bytes = 96;  // with a zero at the end
   static constexpr unsigned every_bits = 24;
+  // Of the text of TARE_MONITOR, which is handed on in memory of the stack (recorder/start_tared.cpp).
+  static constexpr std::size_t max_text_bytes = 1000;
   // As `every`: points are offloads only when rounds are requested (`--monitor=pull`).
   static constexpr std::uint64_t once = (std::uint64_t{1} << every_bits) - 1;
   // The maximum number of children of a node of the tree, unless the user says otherwise.

@@ -55,7 +55,8 @@ struct EventBuffer {
     publish(sizeof record);
   }
 
-  // An event of the API; count <= format::max_parameters. It counts in the account, also if it is dropped.
+  // An event of the API; count <= format::max_parameters. It counts in the account, and so do those that are dropped
+  // instead (commit.h).
   void append_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
     const std::uint64_t bytes = event_bytes(count);
     auto* record = reinterpret_cast<format::EventRecord*>(place());

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "format/monitor_spec.h"
 #include "recorder/node_words.h"
 #include "recorder/system.h"
 
@@ -69,7 +70,7 @@ void start_tared(const TaredArguments& given) noexcept {
   char group[32];
   const char* number = secure_getenv(group_variable);
   if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
-  char monitor[1024];
+  char monitor[sizeof monitor_variable + 1 + format::MonitorSpec::max_text_bytes];
   const char* spec = secure_getenv(monitor_variable);
   if (spec != nullptr) std::snprintf(monitor, sizeof monitor, "%s=%s", monitor_variable, spec);
   char collector[256];

@@ -11,31 +11,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMAT_VERSION = 2
-DEFAULT_FAN_OUT, LONGEST_REGION, ONCE = 8, 95, 2**24 - 1
-SMALLEST_RING, LARGEST_RING = 2**14, 2**30
+
+def compiled() -> Any:
+    """The compiled module; the sources lack what the build generates."""
+    import sysconfig
+
+    import tare
+
+    tare.__path__.append(str(Path(sysconfig.get_path("platlib")) / "tare"))
+    from tare import _native
+
+    return _native
+
+
+COMPILED = compiled()
 HOST_FILE = "node.tare"
 START_NS = 1_000_000_000_000
 
 
-class Error(Exception):
-    """The reader's error."""
-
-
-def student_95(freedom: float) -> float:
-    return 2.365
-
-
-def short_name(name: str) -> str:
-    return name
-
-
-def short_name_with_inlined(name: str) -> str:
-    return name
-
-
-def is_archive(path: str) -> bool:
-    return False
+def __getattr__(name: str) -> Any:
+    """What this module does not stand in for: constants, names, quantiles."""
+    return getattr(COMPILED, name)
 
 
 class EndingWatch:
@@ -70,14 +66,6 @@ def collect(
 
 def collector(directories: Sequence[Path]) -> str:
     return f"what sees {', '.join(map(str, directories))}"
-
-
-def machine_name() -> str:
-    return "fedcba9876543210"
-
-
-def pid_namespace_name() -> int:
-    return 1
 
 
 def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
@@ -483,7 +471,7 @@ class Run:
         run_key: str = "",
     ) -> None:
         if (Path(run_dir) / "broken.tare").exists():
-            raise Error("broken.tare: not a file of tare; remove it")
+            raise COMPILED.Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()
         self.sampled_by_counter = (Path(run_dir) / "sampled_by_counter").exists()
         self.cost, self.trace = dict(TOTAL_COST), dict(TOTAL_TRACE)
@@ -618,32 +606,16 @@ def install(library: Path) -> None:
     import tare
     import tare.measuring.library
 
-    module = types.ModuleType("tare._native")
-    for name in (
-        "FORMAT_VERSION", "DEFAULT_FAN_OUT", "LONGEST_REGION", "ONCE", "SMALLEST_RING", "LARGEST_RING",
-        "Error", "Run", "empty_run", "EndingWatch", "collect", "is_archive", "short_name",
-        "short_name_with_inlined", "student_95", "collector", "machine_name", "pid_namespace_name",
-    ):  # fmt: skip
-        setattr(module, name, globals()[name])
+    module = sys.modules[__name__]
     sys.modules["tare._native"] = module
     tare._native = module
     tare.measuring.library.find = lambda name: library
-
-
-def find_generated() -> None:
-    """The sources lack what the build generates."""
-    import sysconfig
-
-    import tare
-
-    tare.__path__.append(str(Path(sysconfig.get_path("platlib")) / "tare"))
 
 
 def main() -> int:
     """The command line of tare on this module, with a library preloaded that does nothing."""
     import ctypes.util
 
-    find_generated()
     from hostile_names import make_names_hostile
     from tare.__main__ import main as tare_main
 

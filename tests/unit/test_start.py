@@ -31,9 +31,8 @@ OF_OTHERS = {
 }
 PROBE = """
 import json, sys
-from fake_native import find_generated, install
+from fake_native import install
 from pathlib import Path
-find_generated()
 install(Path("libm.so.6"))
 before = set(sys.modules)
 from tare import cli

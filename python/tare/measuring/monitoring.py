@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare import units
-from tare._native import DEFAULT_FAN_OUT, LARGEST_RING, LONGEST_REGION, ONCE, SMALLEST_RING
+from tare._native import (
+    DEFAULT_FAN_OUT,
+    LARGEST_RING,
+    LONGEST_MONITOR_TEXT,
+    LONGEST_REGION,
+    ONCE,
+    SMALLEST_RING,
+)
 from tare.runs.requests import PULL
 from tare.runs.rounds import DEFAULT_FILTER
 
 DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
 LONGEST_ONLY = 256
-LONGEST_VARIABLE = 1000  # what start_tared.cpp hands on
 LAST_NS = 2**63 - 1
 SHORTEST_INTERVAL_NS = 100_000
 # Of auto: how far apart points are, of how many each is an offload at first, and the least interval.
@@ -127,7 +133,7 @@ def parse(spec: str) -> Monitoring:
         sites=_sites(sites),
         acceptance=_number("acceptance", chosen, 0, least=0, most=2**20) if "acceptance" in chosen else None,
     )
-    if len(found.variable(LAST_NS).encode()) > LONGEST_VARIABLE:
+    if len(found.variable(LAST_NS).encode()) > LONGEST_MONITOR_TEXT:
         raise ValueError("it is too long: choose fewer events or places, or a file with a shorter path")
     return found
 

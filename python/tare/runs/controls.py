@@ -13,10 +13,6 @@ from tare.runs.metadata import Metadata
 from tare.runs.requests import LOOK_EVERY_S, MEETING_PLACE
 
 FILE, ANSWERS = "controls", "answers"
-# As src/tared/monitor/control_desk.h and src/format/control.h have them.
-LONGEST_LINE = 3000
-LONGEST_NAME = 31
-LONGEST_TEXT = 64
 INTEGERS = range(-(2**63), 2**63)
 LARGEST_ANSWERS = 64 << 20
 PATIENCE_S = 10.0
@@ -36,7 +32,7 @@ def ask(run: Path, request: str, patience_s: float = PATIENCE_S) -> int:
         raise CommandError(f"{run} has ended")
     token = os.urandom(8).hex()
     line = f"{token} {request}\n".encode()
-    if len(line) > LONGEST_LINE:
+    if len(line) > _native.LONGEST_REQUEST:
         raise CommandError("that is too long: choose fewer events or places")
     place = run / MEETING_PLACE
     with private_files.opened_run(run) as files:
@@ -83,15 +79,19 @@ def _find(files: private_files.Directory, token: str) -> str | None:
 
 def message(name: str, value: float | str, rank: int | None) -> str:
     """The request for it; ValueError if name or value are none."""
+    from tare import _native
+
     is_name = name.isascii() and all(letter.isalnum() or letter in "_-." for letter in name)
-    if not is_name or not 0 < len(name) <= LONGEST_NAME:
-        raise ValueError(f"'{name}' is no name: it has at most {LONGEST_NAME} letters, digits, dots, - and _")
+    if not is_name or not 0 < len(name) <= _native.LONGEST_CONTROL_NAME:
+        longest = _native.LONGEST_CONTROL_NAME
+        raise ValueError(f"'{name}' is no name: it has at most {longest} letters, digits, dots, - and _")
     if rank is not None and not 0 <= rank < 2**31:
         raise ValueError(f"{rank} is no rank")
     to = "all" if rank is None else str(rank)
     if isinstance(value, str):
-        if len(value.encode()) > LONGEST_TEXT or not value.isprintable():
-            raise ValueError(f"'{value}' is longer than {LONGEST_TEXT} bytes, or is not printable")
+        if len(value.encode()) > _native.LONGEST_CONTROL_TEXT or not value.isprintable():
+            longest = _native.LONGEST_CONTROL_TEXT
+            raise ValueError(f"'{value}' is longer than {longest} bytes, or is not printable")
         return f"send {to} text {name} {value}"
     if isinstance(value, int):
         if value not in INTEGERS:

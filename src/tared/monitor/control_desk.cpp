@@ -20,7 +20,6 @@ using format::ControlMessage;
 using format::ControlType;
 
 constexpr std::size_t max_token_bytes = 32;
-constexpr std::size_t max_text_bytes = 64;
 
 std::string_view word(std::string_view& line) {
   const std::string_view first = line.substr(0, line.find(' '));
@@ -75,7 +74,7 @@ std::optional<ControlMessage> parse_send(std::string_view line, std::string& err
       error = "'" + std::string(line) + "' is no number";
   } else if (type == "text") {
     message.type = ControlType::text;
-    if (line.size() <= max_text_bytes && is_printable(line))
+    if (line.size() <= ControlMessage::max_text_bytes && is_printable(line))
       std::ranges::copy(line, message.text.begin());
     else
       error = "the text is longer than 64 bytes, or is not printable";
@@ -134,10 +133,10 @@ std::optional<ControlRequest> parse_control(const std::string& line, std::string
 
 // False if there is no whole line more. A line that is too long becomes empty.
 bool ControlDesk::read_line(std::string& line) {
-  const std::string bytes = read_own_file(path_, max_line_bytes + 1, read_);
+  const std::string bytes = read_own_file(path_, format::max_request_bytes + 1, read_);
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) {
-    if (bytes.size() <= max_line_bytes) return false;  // it is being written
+    if (bytes.size() <= format::max_request_bytes) return false;  // it is being written
     read_ += bytes.size();
     line.clear();
     return true;

@@ -37,7 +37,6 @@ class ControlDesk {
  public:
   static constexpr const char* file_name = "/controls";
   static constexpr const char* answers_name = "/answers";
-  static constexpr std::size_t max_line_bytes = 3000;
 
   // `directory`: the meeting place.
   explicit ControlDesk(const std::string& directory)
