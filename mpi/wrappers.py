@@ -46,7 +46,7 @@ def wrapper(
 
 def counted_wrapper(function: Function, *, calls_others: bool) -> str:
     """The text of the wrapper that only counts. Bindings convert handles of their own accord."""
-    caller = "Caller::converts" if _CONVERSION.search(function.name) else "Caller::asks"
+    caller = "stack::Caller::converts" if _CONVERSION.search(function.name) else "stack::Caller::asks"
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     call = f"real(&{function.name}, Function::{function.name})({arguments})"

@@ -60,6 +60,9 @@ struct Options {
   // be nullptr.
   void (*ended)(Location& location) noexcept = nullptr;
   void (*exiting)(Location& location) noexcept = nullptr;
+  // Called in a thread that has a location when it is found that a measured call, which has begun, will not return
+  // (stack/inside.h).
+  void (*left)(Location& location) noexcept = nullptr;
   // Changes which messages are sampled. Returns nullptr, or an error message for the text. May be nullptr.
   const char* (*change_sampling)(const char* spec) noexcept = nullptr;
   // Whether this thread may complete requests that are under way. Called where a spell begins that only counts

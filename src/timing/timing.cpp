@@ -121,7 +121,7 @@ void left() noexcept {
   inside = 0;
 }
 
-// Personality routine: called if an exception, or the end of a thread, unwinds a timed call (mpi/interposition/inside.h
+// Personality routine: called if an exception, or the end of a thread, unwinds a timed call (stack/inside.h
 // does the same).
 [[gnu::used]] _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
                                           _Unwind_Context*) noexcept __asm__("tare_timing_unwound");

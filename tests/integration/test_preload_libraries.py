@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # An exception of the program may pass through their frames, and a thread of it may be cancelled in them. They
-# have no part in that (src/mpi/interposition/inside.h): the unwinder that is linked into them is not the one
+# have no part in that (src/stack/inside.h): the unwinder that is linked into them is not the one
 # that unwinds.
 UNWINDING = re.compile(
     r"_Unwind_(Resume|RaiseException|ForcedUnwind)|__gxx_personality|__cxa_(throw|begin_catch)"

@@ -16,7 +16,8 @@ constexpr int calibration_calls = 64;
   std::uint64_t best = UINT64_MAX;
   for (int batch = 0; batch < batches; ++batch) {
     const std::uint64_t start = recorder::now();
-    for (int i = 0; i < calibration_calls; ++i) count_call(Function::none, Caller::asks, __builtin_return_address(0));
+    for (int i = 0; i < calibration_calls; ++i)
+      count_call(Function::none, stack::Caller::asks, __builtin_return_address(0));
     best = std::min(best, recorder::now() - start);
   }
   thread.shared().lookups[0] = 0;

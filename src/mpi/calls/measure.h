@@ -4,14 +4,14 @@
 
 #include <type_traits>
 
-#include "mpi/calls/site.h"
 #include "mpi/calls/thread.h"
 #include "mpi/interposition/bypass.h"
-#include "mpi/interposition/inside.h"
 #include "recorder/clock.h"
 #include "recorder/commit.h"
 #include "recorder/here.h"
 #include "recorder/weighed_call.h"
+#include "stack/inside.h"
+#include "stack/site.h"
 
 namespace tare::mpi {
 
@@ -67,7 +67,7 @@ template <Function F, class Real>
 [[gnu::noinline]] auto count_only(Thread& thread, Real real) {
   const bool is_checked = is_check_due(thread);
   thread.count_only(static_cast<std::uint16_t>(F));
-  const Inside inside;
+  const stack::Inside inside;
   if (is_checked) [[unlikely]]
     recorder::check_budget(thread);
   return real();
@@ -116,7 +116,7 @@ template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]] {
-    const Inside inside;
+    const stack::Inside inside;
     const auto result = real();
     if constexpr (std::is_same_v<decltype(result), const int>) (Roles::unmeasured(result), ...);
     return result;
@@ -128,10 +128,10 @@ template <class A, Function F, class Real, class... Roles>
       return count_only<F>(thread, real);
     }
   thread.begin_weighing();
-  const Inside inside;
+  const stack::Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  const stack::Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
   thread.profile.expect_row(*site.rows);
   call.site = site.number;
   begin_call(thread, call, roles...);
@@ -159,8 +159,8 @@ template <class A, Function F, class Real, class... Roles>
 }
 
 // Counts a call of a look-up function, unless a binding made it for itself.
-[[gnu::always_inline]] inline void count_call(Function function, Caller kind, void* return_address) noexcept {
-  if (is_own_call_of_binding(kind, return_address)) [[unlikely]]
+[[gnu::always_inline]] inline void count_call(Function function, stack::Caller kind, void* return_address) noexcept {
+  if (stack::is_own_call_of_binding(kind, return_address)) [[unlikely]]
     return;
   recorder::Location* location = recorder::here();
   if (location != nullptr && location->mode != recorder::Mode::paused)
@@ -168,11 +168,11 @@ template <class A, Function F, class Real, class... Roles>
 }
 
 // Counts and makes a call of a look-up function. `is_whole`: further calls that it leads to are part of it.
-template <Function F, Caller kind, bool is_whole, class Real>
+template <Function F, stack::Caller kind, bool is_whole, class Real>
 [[gnu::always_inline]] inline auto counted(void* return_address, Real real) {
   count_call(F, kind, return_address);
   if constexpr (is_whole) {
-    const Inside inside;
+    const stack::Inside inside;
     return real();
   } else {
     return real();

@@ -44,10 +44,10 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
 template <class A, Function F, bool skips = true, class Real, class IsIdle, class... Roles>
 [[gnu::noinline]] int timed_poll(Thread& thread, const stack::Frame caller, Real real, IsIdle is_idle,
                                  Roles&... roles) {
-  const Inside inside;
+  const stack::Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  const stack::Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
   call.site = site.number;
   begin_call(thread, call, roles...);
   return finish_timed_poll<A, skips>(thread, caller, call, *site.rows, real, is_idle, roles...);
@@ -57,7 +57,7 @@ template <class A, Function F, bool skips = true, class Real, class IsIdle, clas
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::noinline, gnu::cold]] int timed_after_all(Thread& thread, const stack::Frame caller, Real real, IsIdle is_idle,
                                                  Roles&... roles) {
-  const Inside inside;
+  const stack::Inside inside;
   recorder::Call call = begun_poll<F>(thread);
   return finish_timed_poll<A, true>(thread, caller, call, thread.any_rows, real, is_idle, roles...);
 }
@@ -81,7 +81,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int poll(const stack::Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]] {
-    const Inside inside;
+    const stack::Inside inside;
     return real();
   }
   auto& thread = static_cast<Thread&>(*location);
@@ -101,7 +101,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
   begin_call(thread, call, roles...);
   if (call.communicator != site.communicator) [[unlikely]]
     return timed_after_all<A, F>(thread, caller, real, is_idle, roles...);
-  const Inside inside;
+  const stack::Inside inside;
   std::uint64_t ticks = 0;
   if (thread.weighing.is_under_way()) [[unlikely]]
     ticks = recorder::now();
@@ -126,7 +126,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int acting_poll(const stack::Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]] {
-    const Inside inside;
+    const stack::Inside inside;
     return real();
   }
   auto& thread = static_cast<Thread&>(*location);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mpi/calls/masked_frame.h"
 #include "recorder/clock.h"
+#include "stack/masked_frame.h"
 
 namespace tare::mpi {
 
@@ -48,7 +48,7 @@ void Polls::note(recorder::Location& location, stack::PathMemo& paths, const sta
     if (skipping_ == &at) skipping_ = nullptr;
     at = {};
     last_ = nullptr;
-    if (!paths.conditions_of(masked(caller), at.conditions)) return;
+    if (!paths.conditions_of(stack::masked(caller), at.conditions)) return;
     at.conditions.stack = caller.stack;
     at.key = key;
     at.row = &row;

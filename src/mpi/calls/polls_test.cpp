@@ -5,8 +5,8 @@
 #include <memory>
 #include <random>
 
-#include "mpi/calls/site.h"
 #include "recorder/clock.h"
+#include "stack/site.h"
 
 namespace tare::mpi {
 namespace {

@@ -1,4 +1,4 @@
-// What the MPI layer keeps for a thread: its location, and caches of what handles mean.
+// What the MPI layer keeps for a thread besides its location and call paths: caches of what handles mean.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,7 @@
 #include "mpi/calls/polls.h"
 #include "mpi/interposition/function_tables.h"
 #include "mpi/objects/request_room.h"
-#include "recorder/location.h"
-#include "stack/path_memo.h"
-#include "stack/unwind.h"
+#include "stack/thread.h"
 
 namespace tare::mpi {
 
@@ -50,7 +48,7 @@ inline std::uint32_t fold(std::uint64_t handle) noexcept {
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> communicator_generation;
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> datatype_generation;
 
-struct Thread : recorder::Location {
+struct Thread : stack::Thread {
   static constexpr unsigned communicator_slots = 16;
   static constexpr unsigned datatype_slots = 64;
   struct alignas(64) CommunicatorEntry {
@@ -74,9 +72,6 @@ struct Thread : recorder::Location {
   RequestRoom request_room;
   char* scratch;
   std::size_t scratch_bytes;
-  stack::Stack stack;
-  stack::PathMemo paths;
-  stack::AddressMemo addresses;
   Polls polls;
 
   // Where a communicator is, if it is cached.

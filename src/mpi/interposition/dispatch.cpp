@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "format/sample_spec.h"
-#include "mpi/interposition/inside.h"
+#include "mpi/calls/left_call.h"
 #include "mpi/interposition/library.h"
 #include "mpi/interposition/real_dlsym.h"
 #include "mpi/interposition/stubs.h"
@@ -16,11 +16,13 @@
 #include "mpi/interposition/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/environment.h"
+#include "recorder/inside.h"
 #include "recorder/system.h"
 #include "recorder/warning.h"
+#include "stack/inside.h"
+#include "stack/own_code.h"
 
 extern "C" {
-constinit thread_local std::uintptr_t tare_inside = 0;
 // Where the first call goes. `entry`: twice the number of the function, plus 1 if it was called as PMPI_X.
 [[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller) noexcept;
 // Where the first call of an asked stub goes (stubs.h).
@@ -146,11 +148,9 @@ void attach(const void* caller, const void* asked) noexcept {
 bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
 
 void attach_once(const void* caller, const void* asked) noexcept {
-  const std::uintptr_t inside = tare_inside;
   // This thread's calls while it attaches (by a constructor that the loader runs) are not the program's.
-  tare_inside = not_to_be_left;
+  const recorder::OwnCode own;
   if (!is_attached()) attach(caller, asked);
-  tare_inside = inside;
 }
 
 bool recording() noexcept {
@@ -213,8 +213,8 @@ void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t 
   const bool profiling = entry % 2 != 0;
   // A wrapper calls what lies below it, and never a stub. So what it has called has left the stack by a jump to this
   // one.
-  const bool by_jump = is_own_code(return_address);
-  if (by_jump || is_inside({return_address, stack, base})) {
+  const bool by_jump = tare::stack::is_own_code(return_address);
+  if (by_jump || tare::stack::is_inside({return_address, stack, base})) {
     begins_inside(static_cast<Function>(number));
     if (profiling) return tare_profiling_next[number];
     if (has_tool(number) && runs_away(number, stack, by_jump)) return tare_library[number];

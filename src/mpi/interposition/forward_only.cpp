@@ -1,13 +1,15 @@
 // libtare-forward.so: the same dispatch without wrappers. It shows the cost of interposition alone.
+#include "mpi/calls/left_call.h"
 #include "mpi/interposition/dispatch.h"
-#include "mpi/interposition/inside.h"
+#include "stack/inside.h"
+
+// Nothing is measured here. Only attaching calls these.
+bool tare::stack::is_inside(const Frame&) noexcept { return true; }
 
 namespace tare::mpi {
 
 const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 
-// Nothing is measured here. Only attaching calls these.
-bool is_inside(const stack::Frame&) noexcept { return true; }
 void begins_inside(format::Function) noexcept {}
 
 }  // namespace tare::mpi

@@ -8,12 +8,6 @@
 
 #include "mpi/interposition/real_dlsym.h"
 
-extern "C" {
-// The image of this library: the linker defines where it starts and where its code ends.
-[[gnu::visibility("hidden")]] extern const char __ehdr_start[];
-[[gnu::visibility("hidden")]] extern const char etext[];
-}
-
 namespace tare::mpi {
 namespace {
 
@@ -81,11 +75,6 @@ const void* own_object() noexcept {
   void* object = nullptr;
   const auto* here = reinterpret_cast<const void*>(&own_object);
   return dladdr1(here, &info, &object, RTLD_DL_LINKMAP) == 0 ? nullptr : object;
-}
-
-bool is_own_code(std::uintptr_t address) noexcept {
-  const auto start = reinterpret_cast<std::uintptr_t>(__ehdr_start);
-  return address - start < static_cast<std::uintptr_t>(etext - __ehdr_start);
 }
 
 // Normally, MPI comes after this library in the program's search order. A library that Python or a plugin loader opened

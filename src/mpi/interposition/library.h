@@ -27,7 +27,4 @@ bool is_of_library(const void* address) noexcept;
 // This library's own object, as the loader knows it.
 const void* own_object() noexcept;
 
-// Whether an address lies in the code of this library.
-bool is_own_code(std::uintptr_t address) noexcept;
-
 }  // namespace tare::mpi

@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "mpi/calls/site.h"
 #include "mpi/interposition/tool.h"
 #include "mpi/objects/requests.h"
 #include "mpi/roles/envelope.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
+#include "stack/site.h"
 
 namespace tare::mpi {
 
@@ -61,7 +61,7 @@ struct Initialises : Role {
       process.flags |= format::spawned;
       describe_communicator<A>(parent);
     }
-    notice_modules();  // the modules that MPI has loaded
+    stack::notice_modules();  // the modules that MPI has loaded
     recorder::note_clock();
     process.init_leave = recorder::now();  // ends the program's time in MPI_Init
     process.hook_init += process.init_leave - call.leave;
@@ -90,7 +90,7 @@ struct InitialisesSession : Role {
     library<int(Group*)>(Function::MPI_Group_free)(&group);
     process.flags |= format::sessions;
     note_library<A>(process);
-    notice_modules();
+    stack::notice_modules();
     recorder::note_clock();
     process.init_enter = call.enter;
     process.init_leave = recorder::now();

@@ -1,10 +1,10 @@
 // What roles of sampled calls need to know about communicators.
 #pragma once
 
-#include "mpi/calls/site.h"
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/envelope.h"
 #include "mpi/sampling/sampler.h"
+#include "stack/site.h"
 
 namespace tare::mpi {
 

@@ -6,7 +6,7 @@
 
 #include "recorder/system.h"
 
-namespace tare::mpi {
+namespace tare::stack {
 
 template <std::uint32_t capacity>
 class Numbers {
@@ -40,4 +40,4 @@ class Numbers {
   recorder::SpinLock lock_;
 };
 
-}  // namespace tare::mpi
+}  // namespace tare::stack

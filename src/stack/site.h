@@ -1,4 +1,4 @@
-// Call sites: where in the program an MPI function was called from.
+// Call sites: where in the program a function of a source of events was called from.
 //
 // A call site is a call path (call_path.h), numbered in order of first call and defined in the definition log before
 // that call is made. Where mpi4py has made the call, the path is in Python code (python_frame.h).
@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
-#include "mpi/calls/masked_frame.h"
-#include "mpi/calls/thread.h"
+#include "stack/masked_frame.h"
+#include "stack/thread.h"
 #include "stack/unwind.h"
 
-namespace tare::mpi {
+namespace tare::stack {
 
 struct Site {
   std::uint32_t number;       // 0 if there is no more room for sites
@@ -20,9 +20,6 @@ struct Site {
 // The call site of a call from the frame with these registers. They are words, so that they are passed in registers.
 [[gnu::hot]] Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                           std::uintptr_t base) noexcept;
-
-// Clears the remembered paths of a thread. The numbers of sites stay valid.
-void reset_paths(Thread& thread) noexcept;
 
 // The range of addresses that contains all loaded language bindings; empty in most programs.
 struct BindingSpan {
@@ -45,13 +42,13 @@ enum class Caller : std::uint8_t { asks, converts };
 // Searches the loaded modules for language bindings. Idempotent.
 void notice_modules() noexcept;
 
-// Applies `tare run --stack`. Must be called before the first MPI call.
+// Applies `tare run --stack`. Must be called before the first call that is measured.
 void choose_paths() noexcept;
 
-// A thread begins (recorder::Options::started).
-void begin_paths(recorder::Location& location) noexcept;
+// A thread begins. It remembers no paths; the numbers of sites stay valid.
+void begin_paths(Thread& thread) noexcept;
 
 // Removes all sites and frames. For a forked child, which has to define them again.
 void reset_sites() noexcept;
 
-}  // namespace tare::mpi
+}  // namespace tare::stack

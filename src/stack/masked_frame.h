@@ -5,14 +5,14 @@
 
 #include "stack/unwind.h"
 
-namespace tare::mpi {
+namespace tare::stack {
 
 // A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
 // pointer does not matter.
 [[gnu::visibility("hidden")]] inline constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
 
-inline stack::Frame masked(const stack::Frame& caller) noexcept {
+inline Frame masked(const Frame& caller) noexcept {
   return {caller.return_address, caller.stack & stack_matters, caller.base};
 }
 
-}  // namespace tare::mpi
+}  // namespace tare::stack

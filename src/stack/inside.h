@@ -1,4 +1,4 @@
-// Whether a thread is inside a measured call of MPI: the rule for the stubs, the wrappers and the recorder.
+// Whether a thread is inside a measured call of MPI or of another source: the rule for stubs, wrappers and recorder.
 //
 // Calls that MPI makes are part of the call that led to them, and are not measured. So the wrapper of a call keeps an
 // object of this class on its stack, and tare_inside points to it. But not every call returns:
@@ -29,20 +29,12 @@
 
 #include <cstdint>
 
-#include "format/functions.h"
+#include "recorder/inside.h"
 #include "stack/unwind.h"
 
-extern "C" {
-// The Inside of the call that this thread is in. 0: none. not_to_be_left: the thread is in tare's own code.
-[[gnu::visibility("hidden")]] extern constinit thread_local std::uintptr_t tare_inside
-    [[gnu::tls_model("initial-exec")]];
-}
+namespace tare::stack {
 
-namespace tare::mpi {
-
-inline constexpr std::uintptr_t not_to_be_left = UINTPTR_MAX;
-
-// Lives while a function calls MPI for the program.
+// Lives while a function calls MPI, or that of another source of events, for the program.
 class Inside {
  public:
   [[gnu::always_inline]] Inside() noexcept : self_(reinterpret_cast<std::uintptr_t>(this)) {
@@ -60,12 +52,9 @@ class Inside {
 
 // Whether this thread is in a call. `caller`: the frame that asks. If the call was left, the state is corrected, and
 // the thread is in none.
-bool is_inside(const stack::Frame& caller) noexcept;
-
-// A call begins inside another: made by a callback or by MPI.
-void begins_inside(format::Function function) noexcept;
+bool is_inside(const Frame& caller) noexcept;
 
 // The call that this thread is in, if any, will not return. Corrects the state.
 void leave() noexcept;
 
-}  // namespace tare::mpi
+}  // namespace tare::stack

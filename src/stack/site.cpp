@@ -1,16 +1,16 @@
-#include "mpi/calls/site.h"
+#include "stack/site.h"
 
 #include <atomic>
 #include <cstring>
 
-#include "mpi/calls/numbers.h"
 #include "recorder/definition_log.h"
 #include "recorder/system.h"
 #include "stack/call_path.h"
 #include "stack/modules.h"
+#include "stack/numbers.h"
 #include "stack/python_frame.h"
 
-namespace tare::mpi {
+namespace tare::stack {
 
 constinit BindingSpan binding_span{};
 
@@ -19,27 +19,27 @@ namespace {
 constinit Numbers<16384> sites;   // numbers of sites, by key of the path
 constinit Numbers<16384> frames;  // numbers of frames, by return address or position in Python code
 
-stack::Binding binding_at(std::uintptr_t address) noexcept {
-  const std::uint32_t number = stack::module_of(address);
-  return number == stack::unknown_module ? stack::Binding::none : stack::module(number).binding;
+Binding binding_at(std::uintptr_t address) noexcept {
+  const std::uint32_t number = module_of(address);
+  return number == unknown_module ? Binding::none : module(number).binding;
 }
 
 void define_native(std::uint32_t number, std::uint64_t address) noexcept {
   format::FrameDefinition definition{};
   definition.head.kind = format::DefinitionKind::frame;
   definition.frame = number;
-  const std::uint32_t owner = stack::module_of(address);
-  definition.module = owner == stack::unknown_module ? format::no_module : owner;
-  definition.address = owner == stack::unknown_module ? address : address - stack::module(owner).bias;
-  if (owner != stack::unknown_module) stack::define_module(owner);
+  const std::uint32_t owner = module_of(address);
+  definition.module = owner == unknown_module ? format::no_module : owner;
+  definition.address = owner == unknown_module ? address : address - module(owner).bias;
+  if (owner != unknown_module) define_module(owner);
   recorder::define(&definition, sizeof definition);
 }
 
-void define_python(std::uint32_t number, const stack::PythonFrame& frame) noexcept {
-  const stack::PythonSource source = stack::source_of(frame);
+void define_python(std::uint32_t number, const PythonFrame& frame) noexcept {
+  const PythonSource source = source_of(frame);
   format::PythonFrameDefinition definition{};
   definition.head.kind = format::DefinitionKind::python_frame;
-  definition.head.flags = stack::in_program(frame) ? format::of_program : 0;
+  definition.head.flags = in_program(frame) ? format::of_program : 0;
   definition.frame = number;
   definition.line = source.line;
   definition.file_bytes = static_cast<std::uint32_t>(source.file_bytes);
@@ -50,7 +50,7 @@ void define_python(std::uint32_t number, const stack::PythonFrame& frame) noexce
 
 // The number of a path. Defines a new path and its new frames. `define_frame(number, i)` defines frame i of the path.
 template <class DefineFrame>
-std::uint32_t number_of(const stack::CallPath& path, DefineFrame define_frame) noexcept {
+std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept {
   bool is_new = false;
   const std::uint32_t number = sites.number_of(path.key(), is_new);
   if (!is_new) return number;
@@ -70,7 +70,7 @@ std::uint32_t number_of(const stack::CallPath& path, DefineFrame define_frame) n
 }
 
 // The site of a path that the thread had not remembered. `path`: where it is remembered now; nullptr if it is not.
-Site site_at(Thread& thread, std::uint32_t number, stack::PathMemo::Path* path) noexcept {
+Site site_at(Thread& thread, std::uint32_t number, PathMemo::Path* path) noexcept {
   if (path == nullptr) return {number, &thread.any_rows};
   thread.paths.follow(*path);
   return {number, &path->rows};
@@ -79,28 +79,28 @@ Site site_at(Thread& thread, std::uint32_t number, stack::PathMemo::Path* path) 
 // The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
 // the frames cannot be read.
 Site find_python_site(Thread& thread) noexcept {
-  stack::PythonFrame stack[stack::max_python_frames];
-  const unsigned depth = stack::python_stack(stack);
+  PythonFrame all_frames[max_python_frames];
+  const unsigned depth = python_stack(all_frames);
   if (depth == 0) return {0, nullptr};
-  stack::CallPath all{};
-  for (unsigned i = 0; i < depth; ++i) all.add(stack[i].position);
-  stack::PathMemo::Builder read;
+  CallPath all{};
+  for (unsigned i = 0; i < depth; ++i) all.add(all_frames[i].position);
+  PathMemo::Builder read;
   read.caller = {all.key(), 1, 0};  // 1 is a stack pointer that no native call has
   read.base_mask = 0;
   read.count = 0;
   read.overflow = false;
-  if (stack::PathMemo::Path* known = thread.paths.find(read.caller)) return {known->number, &known->rows};
+  if (PathMemo::Path* known = thread.paths.find(read.caller)) return {known->number, &known->rows};
   unsigned chosen[format::max_frames];
-  const stack::CallPath path = stack::choose_python_frames(stack, depth, chosen);
+  const CallPath path = choose_python_frames(all_frames, depth, chosen);
   const std::uint32_t number =
-      number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, stack[chosen[i]]); });
+      number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, all_frames[chosen[i]]); });
   return site_at(thread, number, thread.paths.add(read, number));
 }
 
-Site find_native_site(Thread& thread, const stack::Frame& caller, bool in_binding) noexcept {
-  stack::CallPath path;
-  stack::PathMemo::Builder read;
-  stack::walk(caller, thread.stack, stack::stack_frames, path, read);
+Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noexcept {
+  CallPath path;
+  PathMemo::Builder read;
+  walk(caller, thread.stack, stack_frames, path, read);
   const std::uint32_t number =
       number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
   read.caller.stack &= stack_matters;
@@ -112,21 +112,20 @@ Site find_native_site(Thread& thread, const stack::Frame& caller, bool in_bindin
 [[gnu::cold, gnu::noinline]] Site find_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                             std::uintptr_t base) noexcept {
   const recorder::ErrnoGuard guard;
-  const stack::Frame caller{return_address, stack, base};
-  const stack::Binding binding = caller.return_address - binding_span.low < binding_span.bytes
-                                     ? binding_at(caller.return_address)
-                                     : stack::Binding::none;
-  if (binding == stack::Binding::python) {
+  const Frame caller{return_address, stack, base};
+  const Binding binding =
+      caller.return_address - binding_span.low < binding_span.bytes ? binding_at(caller.return_address) : Binding::none;
+  if (binding == Binding::python) {
     const Site site = find_python_site(thread);
     if (site.number != 0) return site;
   }
-  return find_native_site(thread, caller, binding != stack::Binding::none);
+  return find_native_site(thread, caller, binding != Binding::none);
 }
 
 // Finds the site of a path that is not expected.
 [[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                      std::uintptr_t base) noexcept {
-  stack::PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
+  PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return find_site(thread, return_address, stack, base);
   thread.paths.follow(*known);
@@ -137,7 +136,7 @@ Site find_native_site(Thread& thread, const stack::Frame& caller, bool in_bindin
 // Finds the site of a path that is not the one expected first.
 [[gnu::noinline]] Site also_expected_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                           std::uintptr_t base) noexcept {
-  stack::PathMemo::Path* known = thread.paths.find_also_expected({return_address, stack & stack_matters, base});
+  PathMemo::Path* known = thread.paths.find_also_expected({return_address, stack & stack_matters, base});
   if (known == nullptr) return look_for_site(thread, return_address, stack, base);
   return {known->number, &known->rows};
 }
@@ -147,26 +146,26 @@ Site find_native_site(Thread& thread, const stack::Frame& caller, bool in_bindin
 // In three steps that call one another at their ends, so that the usual ones save no registers.
 Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
   if (stack_matters == 0)
-    if (stack::AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
+    if (AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
       return {known->number, &known->rows};
-  stack::PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
+  PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return also_expected_site(thread, return_address, stack, base);
   return {known->number, &known->rows};
 }
 
 bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept {
-  const stack::Binding binding = binding_at(address);
-  return binding == stack::Binding::cxx || (binding == stack::Binding::fortran && kind == Caller::converts);
+  const Binding binding = binding_at(address);
+  return binding == Binding::cxx || (binding == Binding::fortran && kind == Caller::converts);
 }
 
 void notice_modules() noexcept {
-  stack::read_modules();
+  read_modules();
   std::uintptr_t low = UINTPTR_MAX;
   std::uintptr_t high = 0;
-  for (std::uint32_t i = 0; i < stack::module_count(); ++i) {
-    const stack::Module& m = stack::module(i);
-    if (m.binding == stack::Binding::none) continue;
+  for (std::uint32_t i = 0; i < module_count(); ++i) {
+    const Module& m = module(i);
+    if (m.binding == Binding::none) continue;
     if (m.low < low) low = m.low;
     if (m.high > high) high = m.high;
   }
@@ -178,28 +177,22 @@ void notice_modules() noexcept {
   binding_span.bytes = high - low;
 }
 
-void reset_paths(Thread& thread) noexcept {
+void choose_paths() noexcept {
+  choose_stack_frames();
+  stack_matters = stack_frames > 1 ? ~std::uintptr_t{0} : 0;
+}
+
+void begin_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
-  thread.polls.clear(thread.weighing.clock_ticks());
-}
-
-void choose_paths() noexcept {
-  stack::choose_stack_frames();
-  stack_matters = stack::stack_frames > 1 ? ~std::uintptr_t{0} : 0;
-}
-
-void begin_paths(recorder::Location& location) noexcept {
-  auto& thread = static_cast<Thread&>(location);
-  reset_paths(thread);
-  thread.stack = stack::stack_of_thread();
+  thread.stack = stack_of_thread();
 }
 
 void reset_sites() noexcept {
   sites.clear();
   frames.clear();
-  stack::release_recipes();
-  stack::reset_modules();
+  release_recipes();
+  reset_modules();
 }
 
-}  // namespace tare::mpi
+}  // namespace tare::stack
