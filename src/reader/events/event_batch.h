@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <vector>
 
 #include "format/event_codec.h"
 #include "reader/events/arrow.h"
-#include "reader/events/event_table_schema.h"
+#include "reader/events/declared_tables.h"
 
 namespace tare::reader {
 
@@ -72,7 +73,7 @@ class EventBatch {
   const std::vector<bool>& wanted_;
   std::shared_ptr<arrow::Arena> arena_;
   std::size_t rows_ = 0;
-  std::vector<arrow::Array> arrays_ = std::vector<arrow::Array>(event_column_count);
+  std::vector<arrow::Array> arrays_ = std::vector<arrow::Array>(std::size(events_columns));
 };
 
 }  // namespace tare::reader

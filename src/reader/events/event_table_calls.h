@@ -24,10 +24,10 @@ class CallTable {
   void fill(const format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
 
  private:
-  static constexpr auto first_column = static_cast<std::size_t>(EventColumn::first_of_signature);
-  static constexpr auto value_columns = static_cast<std::size_t>(EventColumn::last_of_signature) - first_column + 1;
+  static constexpr auto first_column = static_cast<std::size_t>(EventColumn::function);
+  static constexpr auto value_columns = static_cast<std::size_t>(EventColumn::source_tag) - first_column + 1;
 
-  // The values that all calls of a signature have in common.
+  // The values that all calls of a signature have in common. The 32-bit ones are neighbours in the table.
   struct Values {
     std::int32_t columns[value_columns];
     std::int64_t bytes, received;

@@ -8,24 +8,24 @@
 #include <vector>
 
 #include "reader/events/event_filter.h"
-#include "reader/events/event_table_schema.h"
 #include "reader/events/open_requests.h"
+#include "reader/events/run_texts.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
 
 struct TableContext {
-  TableContext(Run& of, EventFilter with, bool with_sites)
+  TableContext(Run& of, EventFilter with, SiteTexts sites)
       : run(of),
         filter(std::move(with)),
         choice(of, filter),
-        texts(of, with_sites),
+        texts(of, sites),
         rooted(rooted_functions(of.functions())) {}
 
   const Run& run;
   EventFilter filter;
   EventChoice choice;
-  EventTexts texts;
+  RunTexts texts;
   std::vector<bool> rooted;  // by function
 
   bool wants_all() const { return choice.wants_everything() && filter.wants_all_times(); }

@@ -99,7 +99,7 @@ void ProgramEventTable::fill_heads(EventBatch& batch) const {
   if (batch.wants(Column::start_ns)) std::copy_n(start_ns_.data(), n, batch.fill<std::int64_t>(Column::start_ns));
   if (!batch.wants(Column::name)) return;
   auto* names = batch.fill<std::int32_t>(Column::name);
-  for (std::size_t i = 0; i < n; ++i) names[i] = context_.texts.type(type_[i]).name;
+  for (std::size_t i = 0; i < n; ++i) names[i] = context_.texts.type(type_[i]).name.number;
 }
 
 void ProgramEventTable::fill(EventColumns& chunk, const ChunkPlace& place, EventBatch& batch) {
@@ -162,7 +162,7 @@ void ProgramEventTable::fill_classes(const EventColumns& chunk, EventBatch& batc
   }
   if (batch.wants(Column::unit)) {
     auto* units = batch.fill<std::int32_t>(Column::unit);
-    for (std::size_t i = 0; i < n; ++i) units[i] = context_.texts.type(type_[i]).unit;
+    for (std::size_t i = 0; i < n; ++i) units[i] = context_.texts.type(type_[i]).unit.number;
     batch.mark_absent(Column::unit, units, absent);
   }
 }

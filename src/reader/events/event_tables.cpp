@@ -46,12 +46,32 @@ struct Span {  // flush, drain, loss, or call of another source than MPI
   std::int32_t site = -1;  // index in Run::sites()
 };
 
+arrow::Schema schema_of(RunTexts& texts) {
+  // In the order of format::EventClass.
+  for (const char* kind : {"event", "packed", "raw", "region", "counter", "marker", "phase"})
+    texts.of("kind").number_of(kind);
+  arrow::Schema schema;
+  for (const DeclaredColumn& column : events_columns) schema.push_back(texts.field_of(column));
+  const auto set_items = [&schema](Column list, arrow::Type type, std::vector<arrow::Field> children) {
+    schema[static_cast<std::size_t>(list)].children = {{"item", type, false, std::move(children)}};
+  };
+  // They are like columns of the table.
+  std::vector<arrow::Field> of_request;
+  for (const Column column : {Column::request, Column::starter, Column::communicator, Column::communicator_key,
+                              Column::peer, Column::peer_world, Column::tag, Column::bytes})
+    of_request.push_back(schema[static_cast<std::size_t>(column)]);
+  set_items(Column::requests, arrow::Type::structure, std::move(of_request));
+  set_items(Column::parameters, arrow::Type::float64, {});
+  set_items(Column::words, arrow::Type::uint64, {});
+  return schema;
+}
+
 }  // namespace
 
 struct EventTables::State {
-  State(Run& run, EventFilter filter, std::vector<bool> columns_wanted, bool with_sites)
-      : context(run, std::move(filter), with_sites),
-        fields(context.texts.schema()),
+  State(Run& run, EventFilter filter, std::vector<bool> columns_wanted, SiteTexts sites)
+      : context(run, std::move(filter), sites),
+        fields(schema_of(context.texts)),
         wanted(std::move(columns_wanted)),
         calls(context),
         program(context) {
@@ -188,11 +208,11 @@ void EventTables::State::load(const ChunkRef& ref) {
     place.is_last = true;
   }
   const EventChoice& choice = context.choice;
-  const EventTexts& texts = context.texts;
+  const RunTexts& texts = context.texts;
   const bool of_tared = is_of_tared(ref.header.block);
   if (of_tared ? choice.wants_drains() : choice.wants_flushes())
-    add_spans(columns.flushes, of_tared ? texts.drain() : texts.flush(), true);
-  if (choice.wants_losses()) add_spans(columns.losses, texts.loss(), false);
+    add_spans(columns.flushes, (of_tared ? texts.drain() : texts.flush()).number, true);
+  if (choice.wants_losses()) add_spans(columns.losses, texts.loss().number, false);
   add_source_calls();
 }
 
@@ -217,7 +237,7 @@ void EventTables::State::add_source_calls() {
       if (names[k] == "bytes") bytes = static_cast<std::int64_t>(columns.arguments[calls_of.first[i] + k]);
     add_span({process.time_of(calls_of.time[i]),
               process.span_ns(calls_of.time[i], calls_of.time[i] + calls_of.duration[i]), no_span_records, bytes,
-              place.thread, context.texts.function(function),
+              place.thread, context.texts.function(function).number,
               process.sites.find(static_cast<std::uint32_t>(calls_of.site[i]))});
   }
 }
@@ -249,11 +269,11 @@ void EventTables::State::fill_spans(EventBatch& batch) {
       std::any_of(spans.begin() + static_cast<std::ptrdiff_t>(next_span),
                   spans.begin() + static_cast<std::ptrdiff_t>(end), [](const Span& s) { return s.site >= 0; });
   if (have_sites) {
-    const EventTexts& texts = context.texts;
+    const RunTexts& texts = context.texts;
     fill(Column::site, absent, [](const Span& s) { return s.site < 0 ? absent : s.site; });
-    fill(Column::caller, absent, [&](const Span& s) { return texts.site(s.site).caller; });
-    fill(Column::file, absent, [&](const Span& s) { return texts.site(s.site).file; });
-    fill(Column::line, absent, [&](const Span& s) { return texts.site(s.site).line; });
+    fill(Column::caller, absent, [&](const Span& s) { return texts.place(s.site).frame.caller.number; });
+    fill(Column::file, absent, [&](const Span& s) { return texts.place(s.site).frame.file.number; });
+    fill(Column::line, absent, [&](const Span& s) { return texts.place(s.site).frame.line.value_or(absent); });
   }
   next_span = end;
 }
@@ -262,7 +282,7 @@ void EventTables::State::fill_location(EventBatch& batch) {
   world.fill(batch, Column::world, place.process->world);
   rank.fill(batch, Column::rank, place.process->record.rank);
   thread.fill(batch, Column::thread, static_cast<std::int32_t>(place.thread));
-  const std::int32_t name = context.texts.thread_name(*place.process, place.thread);
+  const std::int32_t name = context.texts.thread_name(*place.process, place.thread).number;
   if (name != absent) thread_name.fill(batch, Column::thread_name, name);
 }
 
@@ -271,7 +291,11 @@ EventTables::EventTables(EventTables&&) noexcept = default;
 EventTables& EventTables::operator=(EventTables&&) noexcept = default;
 EventTables::~EventTables() = default;
 
-std::vector<std::string> EventTables::column_names() { return event_column_names(); }
+std::vector<std::string> EventTables::column_names() {
+  std::vector<std::string> names;
+  for (const DeclaredColumn& column : events_columns) names.emplace_back(column.name);
+  return names;
+}
 
 Result<EventTables> EventTables::open(Run& run, EventFilter filter,
                                       const std::optional<std::vector<std::string>>& columns) {
@@ -284,7 +308,8 @@ Result<EventTables> EventTables::open(Run& run, EventFilter filter,
   }
   const auto wants = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
   const bool with_sites = wants(Column::caller) || wants(Column::file) || wants(Column::line);
-  auto state = std::make_unique<State>(run, std::move(filter), std::move(wanted), with_sites);
+  auto state = std::make_unique<State>(run, std::move(filter), std::move(wanted),
+                                       with_sites ? SiteTexts::lines : SiteTexts::none);
   auto chunks = EventChunks::of(run, state->context.filter, state->context.choice);
   if (!chunks) return chunks.failure();
   state->chunks = std::move(*chunks);

@@ -1,6 +1,5 @@
-#include "reader/matching/match_tables.h"
-
-#include <utility>
+// The tables of messages and collective operations.
+#include <algorithm>
 
 #include "reader/matching/call_columns.h"
 #include "reader/matching/match_stream.h"
@@ -8,146 +7,85 @@
 namespace tare::reader {
 namespace {
 
-struct MessageRow {
-  std::int64_t number;
-  Message message;
-};
-
-std::vector<RowColumn<MessageRow>> message_columns(const SharedTexts& texts) {
-  using namespace row_columns;
-  using Row = MessageRow;
-  std::vector<RowColumn<Row>> columns{
-      int64<Row>("message", [](const Row& row) { return row.number; }),
-      index<Row>("world", [](const Row& row) { return row.message.world; }),
-      text<Row>("communicator", texts->like(EventColumn::communicator),
-                [texts](const Row& row) { return texts->texts.communicator(row.message.communicator).name; }),
-      text<Row>("communicator_key", texts->like(EventColumn::communicator_key),
-                [texts](const Row& row) { return texts->texts.communicator(row.message.communicator).key; }),
-      index<Row>("source", [](const Row& row) { return row.message.source; }),
-      index<Row>("destination", [](const Row& row) { return row.message.destination; }),
-      int32<Row>("tag", [](const Row& row) { return row.message.tag; }),
-      int64<Row>("bytes", [](const Row& row) { return as_number(row.message.sent.bytes); }),
-      int64<Row>("received_bytes", [](const Row& row) { return as_number(row.message.received.bytes); })};
-  const auto add = [&](const std::string& name, auto part_of) {
-    const auto posted = [part_of](const Row& row) -> const PartCall* {
-      const Part& part = part_of(row.message);
-      return part.rank < 0 ? nullptr : &part.posted;
-    };
-    const auto completed = [part_of](const Row& row) -> const PartCall* {
-      const Part& part = part_of(row.message);
-      return part.rank < 0 || !part.is_complete ? nullptr : &part.completed;
-    };
-    add_call<Row>(columns, texts, name + "_", posted);
-    add_times<Row>(columns, name + "_enter_ns", name + "_leave_ns", posted);
-    columns.push_back(index<Row>((name + "_completion_thread").c_str(), [completed](const Row& row) {
-      const PartCall* call = completed(row);
-      return call == nullptr ? -1 : static_cast<std::int32_t>(call->thread);
-    }));
-    columns.push_back(index<Row>((name + "_completion_site").c_str(), [completed](const Row& row) {
-      const PartCall* call = completed(row);
-      return call == nullptr ? -1 : call->site;
-    }));
-    add_times<Row>(columns, name + "_completion_enter_ns", name + "_completion_leave_ns", completed);
+rows::Messages row_of(const Message& message, std::int64_t number, const RunTexts& texts) {
+  const auto call = [&](const Part& part) {
+    return part.rank < 0 ? rows::TracedCall{} : traced_call(part.posted, texts);
   };
-  add("send", [](const Message& message) -> const Part& { return message.sent; });
-  add("receive", [](const Message& message) -> const Part& { return message.received; });
-  return columns;
+  const auto completion = [](const Part& part) {
+    return part.rank < 0 || !part.is_complete ? rows::Completion{} : completion_of(part.completed);
+  };
+  return {.message = number,
+          .world = message.world,
+          .communicator = texts.communicator(message.communicator),
+          .source = if_known(message.source),
+          .destination = if_known(message.destination),
+          .tag = message.tag,
+          .bytes = bytes_if_known(message.sent.bytes),
+          .received_bytes = bytes_if_known(message.received.bytes),
+          .send_traced_call = call(message.sent),
+          .send_completion = completion(message.sent),
+          .receive_traced_call = call(message.received),
+          .receive_completion = completion(message.received)};
 }
 
-// One rank's part of an operation.
-struct PartRow {
-  std::int64_t operation;
-  std::shared_ptr<const Collective> of;
-  std::size_t part;
-  std::int64_t first_enter_ns, last_enter_ns;
-  std::int32_t last_rank;
-
-  const Part& own() const { return of->parts[part]; }
-};
-
-std::vector<RowColumn<PartRow>> collective_columns(Run& run, const SharedTexts& texts) {
-  using namespace row_columns;
-  using Row = PartRow;
-  const auto scope_of = [texts, &run](const Row& row, bool is_file) {
-    if (row.of->scope < 0 || run.scopes()[static_cast<std::size_t>(row.of->scope)].is_file != is_file) return absent;
-    return texts->texts.scope(row.of->scope).name;
-  };
-  std::vector<RowColumn<Row>> columns{
-      int64<Row>("operation", [](const Row& row) { return row.operation; }),
-      index<Row>("world", [](const Row& row) { return row.of->world; }),
-      text<Row>("communicator", texts->like(EventColumn::communicator),
-                [texts](const Row& row) { return texts->texts.communicator(row.of->communicator).name; }),
-      text<Row>("communicator_key", texts->like(EventColumn::communicator_key),
-                [texts](const Row& row) { return texts->texts.communicator(row.of->communicator).key; }),
-      text<Row>("window", texts->like(EventColumn::window),
-                [scope_of](const Row& row) { return scope_of(row, false); }),
-      text<Row>("mpi_file", texts->like(EventColumn::mpi_file),
-                [scope_of](const Row& row) { return scope_of(row, true); }),
-      int64<Row>("number", [](const Row& row) { return static_cast<std::int64_t>(row.of->number); }),
-      index<Row>("size", [](const Row& row) { return row.of->size; }),
-      index<Row>("root", [](const Row& row) { return row.of->root_world; }),
-      index<Row>("rank", [](const Row& row) { return row.own().rank; })};
-  const auto posted = [](const Row& row) { return &row.own().posted; };
-  const auto completed = [](const Row& row) -> const PartCall* {
-    return row.own().is_complete ? &row.own().completed : nullptr;
-  };
-  add_call<Row>(columns, texts, "", posted);
-  columns.push_back(int64<Row>("bytes", [](const Row& row) { return as_number(row.own().bytes); }));
-  add_times<Row>(columns, "enter_ns", "leave_ns", posted);
-  columns.push_back(index<Row>("completion_site", [completed](const Row& row) {
-    const PartCall* call = completed(row);
-    return call == nullptr ? -1 : call->site;
-  }));
-  add_times<Row>(columns, "completion_enter_ns", "completion_leave_ns", completed);
-  columns.push_back(int64<Row>("first_enter_ns", [](const Row& row) { return row.first_enter_ns; }));
-  columns.push_back(int64<Row>("last_enter_ns", [](const Row& row) { return row.last_enter_ns; }));
-  columns.push_back(index<Row>("last_rank", [](const Row& row) { return row.last_rank; }));
-  return columns;
-}
-
-void append(std::vector<PartRow>& rows, Collective&& of, std::int64_t operation) {
-  const auto shared = std::make_shared<const Collective>(std::move(of));
-  PartRow row{operation, shared, 0, INT64_MAX, INT64_MIN, -1};
-  for (const Part& part : shared->parts) {
-    row.first_enter_ns = std::min(row.first_enter_ns, part.posted.enter_ns);
-    if (part.posted.enter_ns > row.last_enter_ns) {
-      row.last_enter_ns = part.posted.enter_ns;
-      row.last_rank = part.rank;
-    }
+// Appends a row for each rank's part of an operation.
+void append(std::vector<rows::Collectives>& to, const Collective& of, std::int64_t operation, const RunTexts& texts) {
+  const auto later = [](const Part& a, const Part& b) { return a.posted.enter_ns < b.posted.enter_ns; };
+  const auto [first, last] = std::minmax_element(of.parts.begin(), of.parts.end(), later);
+  const RunTexts::Scope& scope = texts.scope(of.scope);
+  for (const Part& part : of.parts) {
+    const rows::Completion completion = part.is_complete ? completion_of(part.completed) : rows::Completion{};
+    to.push_back({.operation = operation,
+                  .world = of.world,
+                  .communicator = texts.communicator(of.communicator),
+                  .window = scope.is_file ? Text{} : scope.name,
+                  .mpi_file = scope.is_file ? scope.name : Text{},
+                  .number = static_cast<std::int64_t>(of.number),
+                  .size = if_known(of.size),
+                  .root = if_known(of.root_world),
+                  .rank = part.rank,
+                  .thread = static_cast<std::int32_t>(part.posted.thread),
+                  .call = texts.call(part.posted.function, part.posted.site),
+                  .bytes = bytes_if_known(part.bytes),
+                  .ends = ends_of(part.posted),
+                  .completion_site = completion.completion_site,
+                  .completion_enter_ns = completion.completion_enter_ns,
+                  .completion_leave_ns = completion.completion_leave_ns,
+                  .first_enter_ns = first->posted.enter_ns,
+                  .last_enter_ns = last->posted.enter_ns,
+                  .last_rank = if_known(last->rank)});
   }
-  for (; row.part < shared->parts.size(); ++row.part) rows.push_back(row);
 }
 
 // A table of matches. `take` makes its rows.
 template <class Row, class Take>
-Result<TableStream> table_of(Run& run, std::vector<RowColumn<Row>> columns, const Take& take) {
+Result<TableStream> table_of(Run& run, const Take& take) {
   auto opened = MatchStream::open(run);
   if (!opened) return opened.failure();
-  auto matches = std::make_shared<MatchStream>(std::move(*opened));
-  const auto more = [matches, take, number = std::int64_t{0}](std::vector<Row>& rows) mutable {
-    while (rows.empty() && matches->next()) take(*matches, rows, number);
+  const auto matches = std::make_shared<MatchStream>(std::move(*opened));
+  const auto texts = std::make_shared<const RunTexts>(run, SiteTexts::lines);
+  const auto more = [matches, texts, take, number = std::int64_t{0}](std::vector<Row>& rows) mutable {
+    while (rows.empty() && matches->next()) take(*matches, rows, number, *texts);
   };
-  auto table = std::make_shared<RowTable<Row>>(std::move(columns), more);
-  return TableStream{table->schema(), [table](std::vector<arrow::Array>& out) { return table->next(out); },
-                     [matches] { return matches->warnings(); }};
+  return streamed_table<Row>(*texts, more, [matches] { return matches->warnings(); });
 }
 
 }  // namespace
 
 Result<TableStream> message_table(Run& run) {
-  const auto texts = std::make_shared<const TableTexts>(run);
-  const auto take = [](MatchStream& from, std::vector<MessageRow>& rows, std::int64_t& number) {
-    for (const Message& message : from.messages()) rows.push_back({number++, message});
+  const auto take = [](MatchStream& from, std::vector<rows::Messages>& rows, std::int64_t& number,
+                       const RunTexts& texts) {
+    for (const Message& message : from.messages()) rows.push_back(row_of(message, number++, texts));
   };
-  return table_of<MessageRow>(run, message_columns(texts), take);
+  return table_of<rows::Messages>(run, take);
 }
 
 Result<TableStream> collective_table(Run& run) {
-  const auto texts = std::make_shared<const TableTexts>(run);
-  const auto take = [](MatchStream& from, std::vector<PartRow>& rows, std::int64_t& number) {
-    for (Collective& collective : from.collectives()) append(rows, std::move(collective), number++);
+  const auto take = [](MatchStream& from, std::vector<rows::Collectives>& rows, std::int64_t& number,
+                       const RunTexts& texts) {
+    for (const Collective& collective : from.collectives()) append(rows, collective, number++, texts);
   };
-  return table_of<PartRow>(run, collective_columns(run, texts), take);
+  return table_of<rows::Collectives>(run, take);
 }
 
 }  // namespace tare::reader

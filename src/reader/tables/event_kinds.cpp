@@ -1,25 +1,19 @@
-#include "reader/tables/event_kinds.h"
-
-#include <algorithm>
+// The tables of events, and of some kinds of them.
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "reader/events/declared_tables.h"
 #include "reader/events/event_tables.h"
 
 namespace tare::reader {
 namespace {
 
-// The columns of the table of events that calls do not have.
-constexpr const char* of_events[] = {"records", "kind",       "name", "begin", "value",
-                                     "unit",    "parameters", "text", "words"};
-const std::vector<std::string> of_flushes = {"start_ns", "duration_ns", "world", "rank",
-                                             "thread",   "function",    "bytes", "records"};
-
-Result<TableStream> open(Run& run, EventFilter filter, const std::optional<std::vector<std::string>>& columns) {
-  auto opened = EventTables::open(run, std::move(filter), columns);
+Result<TableStream> open(Run& run, EventFilter filter, std::span<const DeclaredColumn> columns) {
+  std::vector<std::string> names;
+  for (const DeclaredColumn& column : columns) names.emplace_back(column.name);
+  auto opened = EventTables::open(run, std::move(filter), names);
   if (!opened) return opened.failure();
   const auto tables = std::make_shared<EventTables>(std::move(*opened));
   return TableStream{tables->schema(), [tables](std::vector<arrow::Array>& out) { return tables->next(out); },
@@ -28,22 +22,18 @@ Result<TableStream> open(Run& run, EventFilter filter, const std::optional<std::
 
 }  // namespace
 
-Result<TableStream> event_table(Run& run) { return open(run, {}, std::nullopt); }
+Result<TableStream> event_table(Run& run) { return open(run, {}, events_columns); }
 
 Result<TableStream> call_table(Run& run) {
   EventFilter filter;
   filter.functions = run.functions().names();
-  std::vector<std::string> columns;
-  for (std::string& name : EventTables::column_names())
-    if (std::find(std::begin(of_events), std::end(of_events), name) == std::end(of_events))
-      columns.push_back(std::move(name));
-  return open(run, std::move(filter), columns);
+  return open(run, std::move(filter), calls_columns);
 }
 
 Result<TableStream> flush_table(Run& run) {
   EventFilter filter;
   filter.functions = {flush_name, drain_name, loss_name};
-  return open(run, std::move(filter), of_flushes);
+  return open(run, std::move(filter), flushes_columns);
 }
 
 }  // namespace tare::reader

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/function_meaning.h"
+#include "reader/events/run_texts.h"
 #include "reader/model/quantiles.h"
 #include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
@@ -236,18 +237,11 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
 
 }  // namespace
 
-std::vector<std::string> communicator_names(const Run& run) {
-  std::vector<std::string> names;
-  for (const CommunicatorInfo& each : run.communicators())
-    names.push_back(each.name.empty() ? "#" + std::to_string(names.size()) : each.name);
-  return names;
-}
-
 std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<std::string>& wanted) {
   std::vector<std::int32_t> numbers;
-  const std::vector<std::string> names = communicator_names(run);
-  for (std::size_t number = 0; number < names.size(); ++number)
-    if (has(wanted, names[number])) numbers.push_back(static_cast<std::int32_t>(number));
+  for (std::size_t number = 0; number < run.communicators().size(); ++number)
+    if (has(wanted, communicator_name(run.communicators()[number], number)))
+      numbers.push_back(static_cast<std::int32_t>(number));
   return numbers;
 }
 

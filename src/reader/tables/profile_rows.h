@@ -42,8 +42,6 @@ struct ProfileRowSum {
   double mpi_share = 0;  // by rank alone: the time as a share of the net time of the threads that call MPI
 };
 
-// The names of all communicators of the run: "#3" for the one at index 3 if it has none.
-std::vector<std::string> communicator_names(const Run& run);
 // The indices of the communicators with one of these names.
 std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<std::string>& wanted);
 

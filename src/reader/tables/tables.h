@@ -4,17 +4,10 @@
 #include <span>
 #include <string_view>
 
-#include "reader/events/table_stream.h"
+#include "reader/events/declared_tables.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
-
-// A column as tables.toml declares it.
-struct DeclaredColumn {
-  const char* name;
-  arrow::Type type;
-  bool extra;  // rows have it for verbs alone
-};
 
 struct TableKind {
   const char* name;

@@ -79,37 +79,34 @@ Result<WaitReport> wait_report(Run& run) {
 }
 
 Result<TableStream> wait_table(Run& run) {
-  using namespace row_columns;
-  using Row = WaitState;
   auto opened = WaitStates::open(run);
   if (!opened) return opened.failure();
   const auto states = std::make_shared<WaitStates>(std::move(*opened));
-  const auto texts = std::make_shared<const TableTexts>(run);
-  const auto kinds =
-      std::make_shared<const arrow::Array>(arrow::text_array({std::begin(wait_kind_names), std::end(wait_kind_names)}));
-  const arrow::Field kind{"kind", arrow::Type::dictionary, false, {}, kinds};
-  std::vector<RowColumn<Row>> columns{
-      text<Row>("kind", kind, [](const Row& row) { return static_cast<std::int32_t>(row.kind); }),
-      index<Row>("world", [](const Row& row) { return row.world; }),
-      index<Row>("rank", [](const Row& row) { return row.rank; })};
-  add_call<Row>(columns, texts, "", [](const Row& row) { return &row.call; });
-  columns.push_back(text<Row>("communicator", texts->like(EventColumn::communicator),
-                              [texts](const Row& row) { return texts->texts.communicator(row.communicator).name; }));
-  add_times<Row>(columns, "enter_ns", "leave_ns", [](const Row& row) { return &row.call; });
-  columns.push_back(int64<Row>("wait_ns", [](const Row& row) { return row.wait_ns; }));
-  columns.push_back(index<Row>("cause_rank", [](const Row& row) { return row.cause_rank; }));
-  add_call<Row>(columns, texts, "cause_", [](const Row& row) { return &row.cause; });
-  columns.push_back(int64<Row>("cause_enter_ns", [](const Row& row) { return row.cause.enter_ns; }));
-  columns.push_back(int64<Row>("delay_ns", [](const Row& row) { return row.delay_ns; }));
-  columns.push_back(int64<Row>("passed_on_ns", [](const Row& row) { return row.passed_on_ns; }));
-  columns.push_back(int64<Row>("longest_delay_ns", [](const Row& row) { return row.longest_delay_ns; }));
-  columns.push_back(boolean<Row>("delay_in_call", [](const Row& row) { return row.delay.in_call; }));
-  columns.push_back(
-      index<Row>("delay_site", [](const Row& row) { return row.longest_delay_ns > 0 ? row.delay.site : -1; }));
-  auto table =
-      std::make_shared<RowTable<Row>>(std::move(columns), [states](std::vector<Row>& rows) { rows = states->next(); });
-  return TableStream{table->schema(), [table](std::vector<arrow::Array>& out) { return table->next(out); },
-                     [states] { return states->warnings(); }};
+  const auto texts = std::make_shared<RunTexts>(run, SiteTexts::lines);
+  for (const char* kind : wait_kind_names) texts->of("kind").number_of(kind);
+  const auto more = [states, texts](std::vector<rows::Waits>& rows) {
+    for (const WaitState& wait : states->next()) {
+      const bool has_delay = wait.longest_delay_ns > 0;
+      rows.push_back({.kind = static_cast<std::int32_t>(wait.kind),
+                      .world = wait.world,
+                      .rank = wait.rank,
+                      .thread = static_cast<std::int32_t>(wait.call.thread),
+                      .call = texts->call(wait.call.function, wait.call.site),
+                      .communicator = texts->communicator(wait.communicator).communicator,
+                      .ends = ends_of(wait.call),
+                      .wait_ns = wait.wait_ns,
+                      .cause_rank = if_known(wait.cause_rank),
+                      .cause_thread = if_known(static_cast<std::int32_t>(wait.cause.thread)),
+                      .cause_call = texts->call(wait.cause.function, wait.cause.site),
+                      .cause_enter_ns = wait.cause.enter_ns,
+                      .delay_ns = wait.delay_ns,
+                      .passed_on_ns = wait.passed_on_ns,
+                      .longest_delay_ns = wait.longest_delay_ns,
+                      .delay_in_call = wait.delay.in_call,
+                      .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt});
+    }
+  };
+  return streamed_table<rows::Waits>(*texts, more, [states] { return states->warnings(); });
 }
 
 }  // namespace tare::reader

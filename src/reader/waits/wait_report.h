@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reader/matching/match_tables.h"
+#include "reader/run/run.h"
 #include "reader/waits/critical_path.h"
 
 namespace tare::reader {
@@ -43,8 +43,5 @@ struct WaitReport {
 
 // Reads the trace twice.
 Result<WaitReport> wait_report(Run& run);
-
-// One row for each wait state. docs/tables.md describes the columns.
-Result<TableStream> wait_table(Run& run);
 
 }  // namespace tare::reader

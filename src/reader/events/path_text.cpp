@@ -1,4 +1,4 @@
-#include "reader/tables/site_text.h"
+#include "reader/events/path_text.h"
 
 #include <array>
 #include <cstdio>
@@ -46,25 +46,6 @@ std::string path_text(const SiteInfo& site, const std::vector<FrameInfo>& frames
   }
   if ((site.flags & format::path_cut) != 0) add(cut);
   return all;
-}
-
-PlaceTexts::PlaceTexts(Run& run, bool with_paths) {
-  const auto number = [](arrow::Dictionary& texts, const std::string& text) {
-    return text.empty() ? absent : texts.number_of(text);
-  };
-  const std::vector<SiteInfo>& sites = run.sites();
-  const std::vector<FrameInfo>& frames = run.frames();
-  if (with_paths) nothing_.path = paths_.number_of({});
-  for (const SiteInfo& site : sites) {
-    PlaceNumbers& place = sites_.emplace_back();
-    place.file = number(files_, site.symbol.file);
-    place.line = site.symbol.line != 0 ? static_cast<std::int32_t>(site.symbol.line) : absent;
-    place.caller = number(callers_, site.symbol.caller);
-    place.object = number(objects_, site.at.object);
-    place.offset = static_cast<std::int64_t>(site.at.address);
-    if (!site.tail_calls.empty()) place.tail_call = number(tail_calls_, site.tail_calls[site.shown]);
-    if (with_paths) place.path = paths_.number_of(path_text(site, frames));
-  }
 }
 
 }  // namespace tare::reader
