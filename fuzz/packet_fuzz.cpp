@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "tared/filters/groups.h"
-#include "tared/filters/histogram.h"
 #include "tared/filters/make_filter.h"
-#include "tared/filters/quantiles.h"
+#include "tared/filters/tables.h"
 #include "tared/tree/packet.h"
 
 using namespace tare::tared;
@@ -26,7 +25,7 @@ void reduce(std::span<const std::byte> bytes) {
     reduction->write(out);
     if (auto* groups = dynamic_cast<GroupReduction*>(reduction.get())) {
       GroupTable table = groups->table();
-      settle(table, 2, GroupFilter::alike);
+      settle(table, 2, GroupReduction::alike);
     }
     if (!make_filter(name, error)->begin()->merge(written)) __builtin_trap();  // what a filter writes, it reads
   }

@@ -5,8 +5,7 @@
 
 #include "format/monitor_spec.h"
 #include "format/sample_spec.h"
-#include "tared/monitor/chosen_events.h"
-#include "tared/monitor/chosen_sites.h"
+#include "tared/monitor/chosen.h"
 #include "tared/tree/listen.h"
 
 using namespace tare;

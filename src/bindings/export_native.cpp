@@ -4,8 +4,7 @@
 
 #include "bindings/exports.h"
 #include "bindings/text.h"
-#include "exporters/paje.h"
-#include "exporters/perfetto.h"
+#include "exporters/formats.h"
 
 namespace tare::bindings {
 

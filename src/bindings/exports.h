@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bindings/run.h"
-#include "exporters/export_options.h"
+#include "exporters/formats.h"
 #include "exporters/timeline.h"
 #include "reader/result.h"
 

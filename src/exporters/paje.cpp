@@ -1,4 +1,4 @@
-#include "exporters/paje.h"
+#include "exporters/formats.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/names.h"
 #include "exporters/output_file.h"
-#include "exporters/parameter.h"
-#include "exporters/plain_text.h"
+#include "exporters/texts.h"
 
 namespace tare::exporters {
 namespace {
@@ -22,7 +20,8 @@ namespace {
 using namespace tare::reader;
 using format::EventClass;
 
-// The numbers begin the lines below. Fields after the value are tare's; readers that do not know them skip them.
+// The definitions of lines, whose numbers begin the lines. Fields after the value are tare's; readers that do not know
+// them skip them.
 enum Line : unsigned {
   define_container = 0,
   define_state,
@@ -40,105 +39,40 @@ enum Line : unsigned {
   start_link,
   end_link
 };
-constexpr std::string_view header =
-    R"(%EventDef PajeDefineContainerType 0
-% Alias string
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajeDefineStateType 1
-% Alias string
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajeDefineVariableType 2
-% Alias string
-% Type string
-% Name string
-% Color color
-%EndEventDef
-%EventDef PajeDefineEventType 3
-% Alias string
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajeDefineLinkType 4
-% Alias string
-% Type string
-% StartContainerType string
-% EndContainerType string
-% Name string
-%EndEventDef
-%EventDef PajeDefineEntityValue 5
-% Alias string
-% Type string
-% Name string
-% Color color
-%EndEventDef
-%EventDef PajeCreateContainer 6
-% Time date
-% Alias string
-% Type string
-% Container string
-% Name string
-%EndEventDef
-%EventDef PajeDestroyContainer 7
-% Time date
-% Type string
-% Name string
-%EndEventDef
-%EventDef PajePushState 8
-% Time date
-% Type string
-% Container string
-% Value string
-%EndEventDef
-%EventDef PajePushState 9
-% Time date
-% Type string
-% Container string
-% Value string
-% Site string
-% Communicator string
-% Peer int
-% Tag int
-% Bytes string
-%EndEventDef
-%EventDef PajePopState 10
-% Time date
-% Type string
-% Container string
-%EndEventDef
-%EventDef PajeSetVariable 11
-% Time date
-% Type string
-% Container string
-% Value double
-%EndEventDef
-%EventDef PajeNewEvent 12
-% Time date
-% Type string
-% Container string
-% Value string
-% Text string
-%EndEventDef
-%EventDef PajeStartLink 13
-% Time date
-% Type string
-% Container string
-% StartContainer string
-% Value string
-% Key string
-%EndEventDef
-%EventDef PajeEndLink 14
-% Time date
-% Type string
-% Container string
-% EndContainer string
-% Value string
-% Key string
-%EndEventDef
-)";
+struct Definition {
+  std::string_view name;
+  std::vector<std::string_view> fields;  // name and type
+};
+std::string header() {
+  constexpr std::string_view time = "Time date", type = "Type string", alias = "Alias string", name = "Name string",
+                             container = "Container string", value = "Value string", key = "Key string",
+                             color = "Color color";
+  const Definition definitions[] = {
+      {"DefineContainerType", {alias, type, name}},
+      {"DefineStateType", {alias, type, name}},
+      {"DefineVariableType", {alias, type, name, color}},
+      {"DefineEventType", {alias, type, name}},
+      {"DefineLinkType", {alias, type, "StartContainerType string", "EndContainerType string", name}},
+      {"DefineEntityValue", {alias, type, name, color}},
+      {"CreateContainer", {time, alias, type, container, name}},
+      {"DestroyContainer", {time, type, name}},
+      {"PushState", {time, type, container, value}},
+      {"PushState",
+       {time, type, container, value, "Site string", "Communicator string", "Peer int", "Tag int", "Bytes string"}},
+      {"PopState", {time, type, container}},
+      {"SetVariable", {time, type, container, "Value double"}},
+      {"NewEvent", {time, type, container, value, "Text string"}},
+      {"StartLink", {time, type, container, "StartContainer string", value, key}},
+      {"EndLink", {time, type, container, "EndContainer string", value, key}}};
+  std::string text;
+  unsigned number = 0;
+  for (const Definition& definition : definitions) {
+    text.append("%EventDef Paje").append(definition.name).append(" " + std::to_string(number++) + "\n");
+    for (const std::string_view field : definition.fields) text.append("% ").append(field).append("\n");
+    text += "%EndEventDef\n";
+  }
+  return text;
+}
 
 // The colours of Okabe and Ito, which colour-blind people can distinguish.
 constexpr std::array<std::string_view, 8> colors = {"0.00 0.45 0.70", "0.90 0.62 0.00", "0.00 0.62 0.45",
@@ -171,11 +105,9 @@ class MessageEnds : public TimelineWriter {
 class PajeWriter : public TimelineWriter {
  public:
   PajeWriter(Run& run, const std::string& path, const ExportOptions& options, const MessageEnds& ends)
-      : run_(run), ends_(ends), names_(run), out_(path), zero_ns_(options.start_ns) {
-    for (const Process& process : run.processes())
-      zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
+      : run_(run), ends_(ends), names_(run), out_(path), zero_ns_(first_time_ns(run, options.start_ns)) {
     last_ns_ = zero_ns_;
-    out_.write(header);
+    out_.write(header());
     line(define_container).word("P").word("0").quoted("process").end();
     line(define_container).word("T").word("P").quoted("thread").end();
     line(define_state).word("S").word("T").quoted("state").end();
@@ -343,20 +275,13 @@ std::string PajeWriter::finish() {
 }  // namespace
 
 Result<TimelineSummary> write_paje(Run& run, const std::string& path, ExportOptions options) {
+  const TimelineOptions timeline{
+      .filter = std::move(options.filter), .finds_messages = true, .is_ordered = true, .goes_on = options.goes_on};
   MessageEnds ends;
-  auto first = write_timeline(
-      run, {.filter = options.filter, .finds_messages = true, .is_ordered = true, .goes_on = options.goes_on}, ends);
+  auto first = write_timeline(run, timeline, ends);
   if (!first || first->was_stopped) return first;
   PajeWriter writer(run, path, options, ends);
-  auto summary = write_timeline(run,
-                                {.filter = std::move(options.filter),
-                                 .finds_messages = true,
-                                 .is_ordered = true,
-                                 .goes_on = std::move(options.goes_on)},
-                                writer);
-  if (!summary || summary->was_stopped) return summary;
-  if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
-  return summary;
+  return write_file(run, timeline, writer);
 }
 
 }  // namespace tare::exporters

@@ -1,4 +1,4 @@
-#include "exporters/perfetto.h"
+#include "exporters/formats.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,11 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "exporters/names.h"
 #include "exporters/output_file.h"
-#include "exporters/parameter.h"
 #include "exporters/perfetto_fields.h"
-#include "exporters/plain_text.h"
+#include "exporters/texts.h"
 
 namespace tare::exporters {
 namespace {
@@ -74,10 +72,7 @@ class Known {
 class PerfettoWriter : public TimelineWriter {
  public:
   PerfettoWriter(Run& run, const std::string& path, const ExportOptions& options)
-      : run_(run), names_(run), out_(path), zero_ns_(options.start_ns) {
-    // Clocks of processes may differ; no time may be negative.
-    for (const Process& process : run.processes())
-      zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
+      : run_(run), names_(run), out_(path), zero_ns_(first_time_ns(run, options.start_ns)) {
     begin_trace();
     number_processes();
   }
@@ -398,12 +393,9 @@ void PerfettoWriter::event(const Track& track, std::int64_t time_ns, const Event
 
 Result<TimelineSummary> write_perfetto(Run& run, const std::string& path, ExportOptions options) {
   PerfettoWriter writer(run, path, options);
-  auto summary = write_timeline(
+  return write_file(
       run, {.filter = std::move(options.filter), .finds_messages = true, .goes_on = std::move(options.goes_on)},
       writer);
-  if (!summary || summary->was_stopped) return summary;
-  if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
-  return summary;
 }
 
 }  // namespace tare::exporters

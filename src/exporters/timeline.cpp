@@ -281,4 +281,10 @@ Result<TimelineSummary> write_timeline(Run& run, TimelineOptions options, Timeli
   return Timeline(run, std::move(options), writer).write();
 }
 
+std::int64_t first_time_ns(const Run& run, std::int64_t start_ns) {
+  for (const Process& process : run.processes())
+    start_ns = std::min(start_ns, process.clock.unix_ns(process.record.clock_start.ticks));
+  return start_ns;
+}
+
 }  // namespace tare::exporters

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exporters/matched_ends.h"
@@ -73,6 +74,18 @@ struct TimelineSummary {
 // Passes all events that the filter wants to the writer. Holds one chunk for each location. Always reads from the start
 // of the run, because open regions and the numbers of messages depend on earlier events.
 reader::Result<TimelineSummary> write_timeline(reader::Run& run, TimelineOptions options, TimelineWriter& writer);
+// The same with a writer of a file, which is then complete: finish() returns a failure, or nothing.
+template <class FileWriter>
+reader::Result<TimelineSummary> write_file(reader::Run& run, TimelineOptions options, FileWriter& writer) {
+  auto summary = write_timeline(run, std::move(options), writer);
+  if (!summary || summary->was_stopped) return summary;
+  if (const std::string failure = writer.finish(); !failure.empty()) return reader::Failure{failure};
+  return summary;
+}
+
+// The time from which all times of an exported trace count: `start_ns`, or that of an earlier process, because clocks
+// may differ and no time may be negative.
+std::int64_t first_time_ns(const reader::Run& run, std::int64_t start_ns);
 
 // The class of an event of the program. The form of its record decides between raw and the others, whatever its
 // definition says.

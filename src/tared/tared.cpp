@@ -36,11 +36,9 @@
 #include "recorder/node_words.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
-#include "tared/drain/drain_job.h"
 #include "tared/filters/make_filter.h"
 #include "tared/job.h"
-#include "tared/monitor/monitor_job.h"
-#include "tared/tree/can_listen.h"
+#include "tared/tree/downlink.h"
 
 namespace tare::tared {
 

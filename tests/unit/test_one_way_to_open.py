@@ -59,13 +59,12 @@ NATIVE = {
     "reader/symbols/debug_file.cpp": "executables, which lie anywhere: O_NONBLOCK",
     "recorder/kept_directories.cpp": "the directories of the run, for a program that calls chroot",
     "recorder/system.cpp": "the one way in the measured process: O_NOFOLLOW, is_ours()",
-    "tared/boi/spot_file.cpp": "the meeting place of the run that goes on, which only this user can enter",
+    "tared/boi/spot_book.cpp": "the meeting place of the run that goes on, which only this user can enter",
     "tared/open_segment.cpp": "segments: O_NOFOLLOW, and only this user's",
     "tared/own_file.cpp": "the one way in the meeting place: O_NOFOLLOW, and only this user's",
     "tared/sweetspot/main.cpp": "/proc",
     "tared/tared.cpp": "/dev/null",
-    "tared/tree/local_socket.cpp": "the directory of the socket: O_NOFOLLOW",
-    "tared/tree/rendezvous.cpp": "/proc",
+    "tared/tree/rendezvous.cpp": "/proc, and the directory of sockets: O_NOFOLLOW",
     "timing/record.cpp": "the new directory of a run of a study",
 }
 OPENS = re.compile(

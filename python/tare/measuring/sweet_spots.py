@@ -1,7 +1,7 @@
 """What is known of monitoring trees, from one run to the next: a cache in the user's home directory.
 
 `tare sweetspot` fills it, and so do runs with `--monitor=auto`. Runs hand it to the root of their tree, and
-take from there what it has found; src/tared/boi/spot_file.h has the format.
+take from there what it has found; src/tared/boi/spot_book.h has the format.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Spot:
 
     @property
     def line(self) -> str:
-        """The spot as a line of a file of spots (src/tared/boi/spot_file.h), times in whole nanoseconds."""
+        """The spot as a line of a file of spots (src/tared/boi/spot_book.h), times in whole nanoseconds."""
         times = (self.boi_ns, self.boi_spread_ns, self.rest_ns, self.rest_deviation_ns, self.direct_ns)
         whole = (self.ranks, self.nodes, self.events, self.is_bound)
         return " ".join([*map(str, whole), *(f"{of:.0f}" for of in times)])

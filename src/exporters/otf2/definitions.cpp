@@ -4,7 +4,7 @@
 #include <set>
 
 #include "exporters/otf2/function_records.h"
-#include "exporters/plain_text.h"
+#include "exporters/texts.h"
 
 namespace tare::exporters::otf2 {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/names.h"
 #include "exporters/otf2/archive.h"
 #include "exporters/otf2/comm_locations.h"
+#include "exporters/texts.h"
 #include "exporters/timeline.h"
 #include "reader/run/run.h"
 

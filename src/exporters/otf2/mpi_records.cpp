@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exporters/otf2/function_records.h"
-#include "exporters/otf2/numbers.h"
 #include "format/function_meaning.h"
 #include "format/record.h"
 

@@ -7,14 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "exporters/names.h"
 #include "exporters/otf2/archive.h"
 #include "exporters/otf2/comm_locations.h"
 #include "exporters/otf2/definitions.h"
 #include "exporters/otf2/mpi_records.h"
 #include "exporters/otf2/rma_records.h"
-#include "exporters/parameter.h"
-#include "exporters/plain_text.h"
+#include "exporters/texts.h"
 
 namespace tare::exporters::otf2 {
 namespace {
@@ -27,51 +25,10 @@ using format::no_tag;
 
 using format::ParameterType;
 
-struct Typed {
-  OTF2_Type type;
-  OTF2_AttributeValue value;
-};
-
-Typed typed(std::uint64_t word, ParameterType type) {
-  Typed found{OTF2_TYPE_UINT64, {}};
-  const auto set = [&](OTF2_Type otf2_type, auto OTF2_AttributeValue::*member, auto value) {
-    found.type = otf2_type;
-    found.value.*member = static_cast<std::remove_cvref_t<decltype(found.value.*member)>>(value);
-  };
-  switch (type) {
-    case ParameterType::i8:
-      set(OTF2_TYPE_INT8, &OTF2_AttributeValue::int8, signed_value(word, type));
-      break;
-    case ParameterType::i16:
-      set(OTF2_TYPE_INT16, &OTF2_AttributeValue::int16, signed_value(word, type));
-      break;
-    case ParameterType::i32:
-      set(OTF2_TYPE_INT32, &OTF2_AttributeValue::int32, signed_value(word, type));
-      break;
-    case ParameterType::i64:
-      set(OTF2_TYPE_INT64, &OTF2_AttributeValue::int64, signed_value(word, type));
-      break;
-    case ParameterType::u8:
-      set(OTF2_TYPE_UINT8, &OTF2_AttributeValue::uint8, unsigned_value(word, type));
-      break;
-    case ParameterType::u16:
-      set(OTF2_TYPE_UINT16, &OTF2_AttributeValue::uint16, unsigned_value(word, type));
-      break;
-    case ParameterType::u32:
-      set(OTF2_TYPE_UINT32, &OTF2_AttributeValue::uint32, unsigned_value(word, type));
-      break;
-    case ParameterType::u64:
-      set(OTF2_TYPE_UINT64, &OTF2_AttributeValue::uint64, word);
-      break;
-    case ParameterType::f32:
-      set(OTF2_TYPE_FLOAT, &OTF2_AttributeValue::float32, floating_value(word, type));
-      break;
-    case ParameterType::f64:
-      set(OTF2_TYPE_DOUBLE, &OTF2_AttributeValue::float64, floating_value(word, type));
-      break;
-  }
-  return found;
-}
+// By format::ParameterType.
+constexpr OTF2_Type parameter_types_of_otf2[] = {OTF2_TYPE_INT8,  OTF2_TYPE_INT16,  OTF2_TYPE_INT32,  OTF2_TYPE_INT64,
+                                                 OTF2_TYPE_UINT8, OTF2_TYPE_UINT16, OTF2_TYPE_UINT32, OTF2_TYPE_UINT64,
+                                                 OTF2_TYPE_FLOAT, OTF2_TYPE_DOUBLE};
 
 struct ListDeleter {
   void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
@@ -211,7 +168,9 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
 void Otf2Writer::add_parameters(const EventRow& row) {
   const std::vector<ParameterType> types = parameter_types(run_, row);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const auto [type, value] = typed(row.parameters[i], types[i]);
+    const OTF2_Type type = parameter_types_of_otf2[static_cast<std::size_t>(types[i])];
+    OTF2_AttributeValue value;
+    value.uint64 = row.parameters[i];  // smaller types are its first bytes
     archive_.check(OTF2_AttributeList_AddAttribute(attributes_.get(), definitions_.parameter(i, type), type, value));
   }
 }
@@ -276,10 +235,9 @@ std::string Otf2Writer::finish() {
 
 Result<TimelineSummary> write_otf2(Run& run, const std::string& path, ExportOptions options) {
   Otf2Writer writer(run, path, options);
-  auto summary = write_timeline(
+  auto summary = write_file(
       run, {.filter = std::move(options.filter), .finds_matched = true, .goes_on = std::move(options.goes_on)}, writer);
-  if (!summary || summary->was_stopped) return summary;
-  if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
+  if (!summary) return summary;
   if (!writer.obstacle().empty()) summary->obstacle = writer.obstacle();
   return summary;
 }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "exporters/export_options.h"
+#include "exporters/formats.h"
 #include "exporters/timeline.h"
 #include "reader/result.h"
 #include "reader/run/run.h"

@@ -1,6 +1,7 @@
 #include "importers/otf2/import_otf2.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <unordered_map>
@@ -8,10 +9,7 @@
 #include <vector>
 
 #include "importers/otf2/archive_definitions.h"
-#include "importers/otf2/communicators.h"
-#include "importers/otf2/event_callbacks.h"
-#include "importers/otf2/library_errors.h"
-#include "importers/otf2/mpi_functions.h"
+#include "importers/otf2/numbers.h"
 #include "importers/otf2/thread_import.h"
 #include "importers/run_file.h"
 #include "reader/store/function_names.h"
@@ -20,6 +18,27 @@ namespace tare::importers::otf2 {
 namespace {
 
 using namespace tare::format;
+
+// The errors that libotf2 reports. Keeps the first error while it lives, because it causes the others. libotf2 has one
+// error handler, so only one of these may exist at a time.
+class LibraryErrors {
+ public:
+  LibraryErrors() { OTF2_Error_RegisterCallback(take, this); }
+  LibraryErrors(const LibraryErrors&) = delete;
+  LibraryErrors& operator=(const LibraryErrors&) = delete;
+  ~LibraryErrors() { OTF2_Error_RegisterCallback(nullptr, nullptr); }
+  // Empty if there was none.
+  const std::string& first() const { return first_; }
+
+ private:
+  static OTF2_ErrorCode take(void* self, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                             std::va_list) {
+    std::string& first = static_cast<LibraryErrors*>(self)->first_;
+    if (code > OTF2_SUCCESS && first.empty()) first = OTF2_Error_GetDescription(code);
+    return code;
+  }
+  std::string first_;
+};
 
 // The archive, process by process. Errors are texts, empty where there is none.
 class Importer {

@@ -1,7 +1,6 @@
 #include "importers/otf2/program_event.h"
 
 #include <array>
-#include <bit>
 #include <charconv>
 #include <string_view>
 
@@ -18,32 +17,23 @@ struct Parameter {
   std::uint64_t word = 0;
 };
 
+struct Number {
+  ParameterType type;
+  unsigned bits;
+};
+// By OTF2_Type, from OTF2_TYPE_UINT8 to OTF2_TYPE_DOUBLE.
+constexpr Number numbers[] = {{ParameterType::u8, 8},   {ParameterType::u16, 16}, {ParameterType::u32, 32},
+                              {ParameterType::u64, 64}, {ParameterType::i8, 8},   {ParameterType::i16, 16},
+                              {ParameterType::i32, 32}, {ParameterType::i64, 64}, {ParameterType::f32, 32},
+                              {ParameterType::f64, 64}};
+
+// Smaller types are the first bytes of the value; the others are not defined.
 std::optional<Parameter> parameter_of(OTF2_Type type, const OTF2_AttributeValue& value) {
-  const auto integer = [](ParameterType of, auto number) { return Parameter{of, static_cast<std::uint64_t>(number)}; };
-  switch (type) {
-    case OTF2_TYPE_INT8:
-      return integer(ParameterType::i8, value.int8);
-    case OTF2_TYPE_INT16:
-      return integer(ParameterType::i16, value.int16);
-    case OTF2_TYPE_INT32:
-      return integer(ParameterType::i32, value.int32);
-    case OTF2_TYPE_INT64:
-      return integer(ParameterType::i64, value.int64);
-    case OTF2_TYPE_UINT8:
-      return integer(ParameterType::u8, value.uint8);
-    case OTF2_TYPE_UINT16:
-      return integer(ParameterType::u16, value.uint16);
-    case OTF2_TYPE_UINT32:
-      return integer(ParameterType::u32, value.uint32);
-    case OTF2_TYPE_UINT64:
-      return integer(ParameterType::u64, value.uint64);
-    case OTF2_TYPE_FLOAT:
-      return Parameter{ParameterType::f32, std::bit_cast<std::uint32_t>(value.float32)};
-    case OTF2_TYPE_DOUBLE:
-      return Parameter{ParameterType::f64, std::bit_cast<std::uint64_t>(value.float64)};
-    default:
-      return std::nullopt;
-  }
+  if (type < OTF2_TYPE_UINT8 || type > OTF2_TYPE_DOUBLE) return std::nullopt;
+  const auto [of, bits] = numbers[type - OTF2_TYPE_UINT8];
+  const std::uint64_t high = value.uint64 << (64 - bits);
+  if (of > ParameterType::i64) return Parameter{of, high >> (64 - bits)};
+  return Parameter{of, static_cast<std::uint64_t>(static_cast<std::int64_t>(high) >> (64 - bits))};
 }
 
 // The place of "parameter_1", from 0.

@@ -119,15 +119,15 @@ void ThreadImport::complete(std::uint32_t request, std::uint64_t bytes, std::int
   if (call_ && request != no_request) call_->completions.push_back({request, bytes, source, tag});
 }
 
-void ThreadImport::send(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes) {
+void ThreadImport::send(std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes) {
   if (call_) call_->sent = message(communicator, receiver, tag, bytes);
 }
 
-void ThreadImport::receive(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes) {
+void ThreadImport::receive(std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes) {
   if (call_) call_->received = message(communicator, sender, tag, bytes);
 }
 
-void ThreadImport::isend(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes,
+void ThreadImport::isend(std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes,
                          std::uint64_t request) {
   if (call_) call_->starts.push_back({message(communicator, receiver, tag, bytes), requests_.begin(request), true});
 }
@@ -141,7 +141,7 @@ void ThreadImport::irecv_request(std::uint64_t request) {
   if (call_) call_->starts.push_back({{}, requests_.begin(request), false});
 }
 
-void ThreadImport::irecv(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes,
+void ThreadImport::irecv(std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes,
                          std::uint64_t request) {
   const std::uint32_t number = requests_.end(request);
   const Message of = message(communicator, sender, tag, bytes);
@@ -158,17 +158,19 @@ void ThreadImport::cancelled(std::uint64_t request) {
   complete(number, no_bytes, no_peer, no_tag);
 }
 
-void ThreadImport::collective_end(const CollectiveEnd& of) {
-  if (call_) call_->collective = with_own_number(of);
+void ThreadImport::collective_end(OTF2_CollectiveOp op, OTF2_CommRef communicator, std::uint32_t root,
+                                  std::uint64_t sent, std::uint64_t received) {
+  if (call_) call_->collective = {op, archive_.communicators.number(communicator), root, sent, received};
 }
 
 void ThreadImport::collective_request(std::uint64_t request) {
   if (call_) call_->collective_request = requests_.begin(request);
 }
 
-void ThreadImport::collective_complete(const CollectiveEnd& of, std::uint64_t request) {
+void ThreadImport::collective_complete(OTF2_CollectiveOp op, OTF2_CommRef communicator, std::uint32_t root,
+                                       std::uint64_t sent, std::uint64_t received, std::uint64_t request) {
   const std::uint32_t number = requests_.end(request);
-  records_.complete_collective(number, with_own_number(of));
+  records_.complete_collective(number, {op, archive_.communicators.number(communicator), root, sent, received});
   complete(number, no_bytes, no_peer, no_tag);
 }
 
@@ -185,6 +187,51 @@ void ThreadImport::metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8
     const auto value = std::bit_cast<std::uint64_t>(as_double(types[i], values[i]));
     writer_.add_event(type, definitions.ticks(time), {&value, 1});
   }
+}
+
+namespace {
+
+// Calls the method with what the record has.
+template <auto method, typename... Fields>
+OTF2_CallbackCode pass(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* data, OTF2_AttributeList*,
+                       Fields... fields) {
+  (static_cast<ThreadImport*>(data)->*method)(fields...);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+// The same for methods that need the time.
+template <auto method, typename... Fields>
+OTF2_CallbackCode pass_with_time(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
+                                 Fields... fields) {
+  (static_cast<ThreadImport*>(data)->*method)(time, fields...);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                        OTF2_AttributeList* attributes, OTF2_RegionRef region) {
+  const bool goes_on = static_cast<ThreadImport*>(data)->enter(time, region, attributes);
+  return goes_on ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+}  // namespace
+
+std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> make_event_callbacks() {
+  using Import = ThreadImport;
+  OTF2_EvtReaderCallbacks* to = OTF2_EvtReaderCallbacks_New();
+  OTF2_EvtReaderCallbacks_SetEnterCallback(to, enter);
+  OTF2_EvtReaderCallbacks_SetLeaveCallback(to, pass_with_time<&Import::leave>);
+  OTF2_EvtReaderCallbacks_SetMpiSendCallback(to, pass<&Import::send>);
+  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(to, pass<&Import::receive>);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(to, pass<&Import::isend>);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(to, pass<&Import::isend_complete>);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(to, pass<&Import::irecv_request>);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(to, pass<&Import::irecv>);
+  OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(to, pass<&Import::cancelled>);
+  OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(to, pass<&Import::collective_end>);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(to, pass<&Import::collective_request>);
+  OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(to, pass<&Import::collective_complete>);
+  OTF2_EvtReaderCallbacks_SetMetricCallback(to, pass_with_time<&Import::metric>);
+  return {to, OTF2_EvtReaderCallbacks_Delete};
 }
 
 }  // namespace tare::importers::otf2

@@ -4,22 +4,20 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "importers/otf2/archive_definitions.h"
-#include "importers/otf2/call.h"
 #include "importers/otf2/call_records.h"
-#include "importers/otf2/communicators.h"
-#include "importers/otf2/mpi_functions.h"
-#include "importers/otf2/request_numbers.h"
+#include "importers/otf2/numbers.h"
 #include "importers/run_file.h"
 
 namespace tare::importers::otf2 {
 
-// One method for each kind of OTF2 event record; event_callbacks.h calls them. An archive may contain them in any
-// order: records without a matching earlier one are left out.
+// One method for each kind of OTF2 event record; their parameters are those of the record. An archive may contain them
+// in any order: records without a matching earlier one are left out.
 class ThreadImport {
  public:
   // What all threads share. It must outlive them.
@@ -36,20 +34,21 @@ class ThreadImport {
   bool enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes);
   void leave(OTF2_TimeStamp time, OTF2_RegionRef region);
 
-  void send(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes);
-  void receive(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes);
-  void isend(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes,
+  void send(std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes);
+  void receive(std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes);
+  void isend(std::uint32_t receiver, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes,
              std::uint64_t request);
   void isend_complete(std::uint64_t request);
   void irecv_request(std::uint64_t request);
-  void irecv(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes,
+  void irecv(std::uint32_t sender, OTF2_CommRef communicator, std::uint32_t tag, std::uint64_t bytes,
              std::uint64_t request);
   void cancelled(std::uint64_t request);
 
-  // `communicator` of a CollectiveEnd is the archive's number here.
-  void collective_end(const CollectiveEnd& of);
+  void collective_end(OTF2_CollectiveOp op, OTF2_CommRef communicator, std::uint32_t root, std::uint64_t sent,
+                      std::uint64_t received);
   void collective_request(std::uint64_t request);
-  void collective_complete(const CollectiveEnd& of, std::uint64_t request);
+  void collective_complete(OTF2_CollectiveOp op, OTF2_CommRef communicator, std::uint32_t root, std::uint64_t sent,
+                           std::uint64_t received, std::uint64_t request);
 
   void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types,
               const OTF2_MetricValue* values);
@@ -62,10 +61,6 @@ class ThreadImport {
  private:
   Message message(OTF2_CommRef communicator, std::uint32_t peer, std::uint32_t tag, std::uint64_t bytes) const {
     return {peer, archive_.communicators.number(communicator), tag, bytes};
-  }
-  CollectiveEnd with_own_number(CollectiveEnd of) const {
-    of.communicator = archive_.communicators.number(of.communicator);
-    return of;
   }
   std::uint32_t site(const OTF2_AttributeList* attributes);
   std::uint32_t site_of_regions();
@@ -84,5 +79,8 @@ class ThreadImport {
   std::optional<Call> call_;
   std::uint64_t calls_ = 0;
 };
+
+// Callbacks whose data are a ThreadImport.
+std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> make_event_callbacks();
 
 }  // namespace tare::importers::otf2

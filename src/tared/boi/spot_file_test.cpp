@@ -1,4 +1,4 @@
-#include "tared/boi/spot_file.h"
+#include "tared/boi/spot_book.h"
 
 #include <gtest/gtest.h>
 

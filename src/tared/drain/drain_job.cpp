@@ -1,4 +1,4 @@
-#include "tared/drain/drain_job.h"
+#include "tared/job.h"
 
 #include <unistd.h>
 

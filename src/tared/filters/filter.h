@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
+#include <vector>
 
 #include "tared/filters/clock.h"
 #include "tared/filters/snapshot.h"
@@ -39,12 +42,42 @@ class Reduction {
   std::int64_t unpacked_at_ns_ = 0;
 };
 
+// A reduction whose state is the table that is its result (format/round_*.h).
+template <class Table>
+class TableReduction : public Reduction {
+ public:
+  bool unpack(std::span<const std::byte> reduced) override {
+    Reader in(reduced);
+    return Table::read(in, other_) && in.at_end();
+  }
+  void write(Writer& out) const override { table_.write(out); }
+  const Table& table() const { return table_; }
+
+ protected:
+  Table table_;
+  Table other_;                       // being merged
+  std::vector<std::uint32_t> place_;  // the place in table_ of each event that is added
+};
+
 class Filter {
  public:
   virtual ~Filter() = default;
   virtual std::unique_ptr<Reduction> begin() const = 0;
   // An event that snapshots and results have from now on.
   virtual void define(const EventName& /*name*/) {}
+};
+
+// A filter whose reductions all begin with the same arguments.
+template <class R, class... Arguments>
+class FilterOf : public Filter {
+ public:
+  explicit FilterOf(Arguments... arguments) : arguments_(arguments...) {}
+  std::unique_ptr<Reduction> begin() const override {
+    return std::apply([](auto... arguments) { return std::make_unique<R>(arguments...); }, arguments_);
+  }
+
+ private:
+  std::tuple<Arguments...> arguments_;
 };
 
 }  // namespace tare::tared

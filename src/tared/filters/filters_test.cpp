@@ -5,11 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "tared/filters/collection.h"
 #include "tared/filters/groups.h"
-#include "tared/filters/histogram.h"
 #include "tared/filters/make_filter.h"
-#include "tared/filters/quantiles.h"
+#include "tared/filters/tables.h"
 #include "tared/filters/testing/profiles.h"
 
 namespace tare::tared {
@@ -41,7 +39,7 @@ TEST(Histogram, IsTheNarrowestOfAllValuesInAnyTree) {
   Random random(1);
   for (int trial = 0; trial < 50; ++trial) {
     const std::uint32_t bins = 2 + random() % 40;
-    const HistogramFilter filter(bins);
+    const HistogramFilter filter(bins, false);
     const auto profiles = wide_profiles(random, 1 + random() % 60, 6);
     const auto reduction = reduce_in_tree(filter, profiles, random, 1 + random() % 9);
     ASSERT_NE(reduction, nullptr);
@@ -138,7 +136,7 @@ TEST(Groups, ThatAreFarApartAreFoundInAnyTree) {
     const auto reduction = reduce_in_tree(filter, profiles, random, 1 + random() % 9);
     ASSERT_NE(reduction, nullptr);
     GroupTable table = dynamic_cast<const GroupReduction&>(*reduction).table();
-    settle(table, 6, GroupFilter::alike);
+    settle(table, 6, GroupReduction::alike);
     ASSERT_EQ(table.groups.size(), kinds);
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
       const RankGroup& group = table.groups[kind];
@@ -174,7 +172,7 @@ TEST(Collection, HasAllSnapshots) {
   Random random(5);
   const auto profiles = random_profiles(random, 30, 8);
   const auto reduction = reduce_in_tree(CollectingFilter(), profiles, random, 4);
-  const auto& collection = dynamic_cast<const CollectingReduction&>(*reduction).collection();
+  const auto& collection = dynamic_cast<const CollectingReduction&>(*reduction).table();
   ASSERT_EQ(collection.ranks.size(), profiles.size());
   for (const Profile& profile : profiles) {
     const CollectedSnapshot& snapshot = collection.ranks.at(profile.rank);

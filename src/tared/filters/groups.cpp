@@ -98,7 +98,7 @@ void settle(GroupTable& table, std::uint32_t most, double alike) {
   std::ranges::sort(table.groups, {}, [](const RankGroup& group) { return group.ranks.runs().front().first; });
 }
 
-void GroupReduction::conclude() { settle(table_, table_.wanted, GroupFilter::alike); }
+void GroupReduction::conclude() { settle(table_, table_.wanted, alike); }
 
 void GroupReduction::clear() {
   table_.keys.clear();
@@ -134,8 +134,7 @@ void GroupReduction::add(const Snapshot& snapshot) {
 }
 
 bool GroupReduction::unpack(std::span<const std::byte> reduced) {
-  Reader in(reduced);
-  if (!GroupTable::read(in, other_) || !in.at_end() || other_.wanted != table_.wanted) return false;
+  if (!TableReduction::unpack(reduced) || other_.wanted != table_.wanted) return false;
   for (const RankGroup& mine : table_.groups)
     for (const RankGroup& theirs : other_.groups)
       if (mine.ranks.overlaps(theirs.ranks)) return false;

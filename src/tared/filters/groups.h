@@ -23,35 +23,21 @@ using format::RankGroup;
 // middle from 0. Groups are sorted by their lowest rank.
 void settle(GroupTable& table, std::uint32_t most, double alike);
 
-class GroupReduction : public Reduction {
+class GroupReduction : public TableReduction<GroupTable> {
  public:
+  static constexpr std::uint32_t default_groups = 8;
+  static constexpr double alike = 0.05;
   explicit GroupReduction(std::uint32_t wanted) { table_.wanted = wanted; }
   void add(const Snapshot& snapshot) override;
   bool unpack(std::span<const std::byte> reduced) override;
   bool unite() override;
   void conclude() override;
-  void write(Writer& out) const override { table_.write(out); }
   void clear() override;
-  const GroupTable& table() const { return table_; }
 
  private:
   void make_room_for(std::span<const EventKey> keys);
   void settle_if_many();
-
-  GroupTable table_;
-  GroupTable other_;  // being merged
-  std::vector<std::uint32_t> place_;
 };
-
-class GroupFilter : public Filter {
- public:
-  static constexpr std::uint32_t default_groups = 8;
-  static constexpr double alike = 0.05;
-  explicit GroupFilter(std::uint32_t wanted = default_groups) : wanted_(wanted) {}
-  std::unique_ptr<Reduction> begin() const override { return std::make_unique<GroupReduction>(wanted_); }
-
- private:
-  std::uint32_t wanted_;
-};
+using GroupFilter = FilterOf<GroupReduction, std::uint32_t>;
 
 }  // namespace tare::tared

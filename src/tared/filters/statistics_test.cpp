@@ -1,4 +1,4 @@
-#include "tared/filters/statistics.h"
+#include "tared/filters/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tared/monitor/monitor_job.h"
+#include "tared/job.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,18 +11,17 @@
 #include "recorder/node_words.h"
 #include "tared/boi/pace_keeper.h"
 #include "tared/boi/spot_book.h"
-#include "tared/boi/spot_file.h"
 #include "tared/filters/clock.h"
+#include "tared/monitor/chosen.h"
 #include "tared/monitor/commands.h"
 #include "tared/monitor/control_desk.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
 #include "tared/monitor/round_requests.h"
-#include "tared/monitor/spec_value.h"
 #include "tared/tree/listen.h"
 #include "tared/tree/node.h"
+#include "tared/tree/node_options.h"
 #include "tared/tree/rendezvous.h"
-#include "tared/tree/shape.h"
 
 namespace tare::tared {
 namespace {

@@ -6,7 +6,7 @@
 #include "format/sweet_spot.h"
 #include "monitor/cadence.h"
 #include "recorder/node_words.h"
-#include "tared/monitor/spec_value.h"
+#include "tared/monitor/chosen.h"
 
 namespace tare::tared {
 

@@ -16,7 +16,7 @@
 #include "recorder/process.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
-#include "tared/monitor/spec_value.h"
+#include "tared/monitor/chosen.h"
 
 namespace tare::tared {
 namespace {

@@ -19,7 +19,7 @@
 #include "tared/sweetspot/player.h"
 #include "tared/sweetspot/stage.h"
 #include "tared/tree/node.h"
-#include "tared/tree/shape.h"
+#include "tared/tree/node_options.h"
 
 namespace tare::tared {
 

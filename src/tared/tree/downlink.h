@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 
 #include <zmq.hpp>
 
@@ -46,5 +47,9 @@ class Downlink {
   Bytes bytes_;
   Received received_;
 };
+
+// Tests whether a node of the tree can bind the address of `listen=`.
+// An error message for the text (listen.h) on this machine, with the addresses that there are; empty: none.
+std::string why_not_bound(const std::string& text);
 
 }  // namespace tare::tared

@@ -11,7 +11,7 @@
 
 #include "tared/filters/clock.h"
 #include "tared/filters/make_filter.h"
-#include "tared/tree/poller.h"
+#include "tared/tree/packet_socket.h"
 #include "tared/tree/rendezvous.h"
 
 namespace tare::tared {
@@ -54,28 +54,22 @@ std::unique_ptr<Node> Node::open(NodeOptions options, SnapshotSource& source, Ro
   return nullptr;
 }
 
+void Node::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
+}
+
 void Node::end() {
   end_asked_.store(true, std::memory_order_release);
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
+  wake();
 }
 
-void Node::set_pace(const Pace& pace) {
+void Node::post(const Packet& packet) {
   Bytes bytes;
-  encode(pace, bytes);
+  encode(packet, bytes);
   const std::lock_guard lock(posted_mutex_);
   posted_.push_back(std::move(bytes));
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
-}
-
-void Node::command(std::span<const std::byte> command) {
-  Bytes bytes;
-  encode(Command{command}, bytes);
-  const std::lock_guard lock(posted_mutex_);
-  posted_.push_back(std::move(bytes));
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wakeup_.fd(), &one, sizeof one);
+  wake();
 }
 
 NodeCounts Node::counts() const {

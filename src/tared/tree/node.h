@@ -56,8 +56,8 @@ class Node : private SnapshotTaker {
   // The node has no ranks any more, and ends when no other nodes are below it. Only for the thread that runs it.
   void retire() { retires_ = true; }
   // At the root, for the ranks of the whole tree. At most max_command_bytes.
-  void set_pace(const Pace& pace);
-  void command(std::span<const std::byte> bytes);
+  void set_pace(const Pace& pace) { post(pace); }
+  void command(std::span<const std::byte> bytes) { post(Command{bytes}); }
   // Another filter for rounds from this one on, which no rank has reached. False, with the reason in `error`, if the
   // filter cannot be used. Only for the thread that runs the root.
   bool change_filter(const FilterChange& change, std::string& error);
@@ -78,6 +78,8 @@ class Node : private SnapshotTaker {
   bool is_root() const { return options_.ancestors.empty(); }
   bool is_top() const { return is_root() || uplink_.is_alone(); }
   bool awaits_world() const { return options_.world_patience_ns > 0; }
+  void wake();
+  void post(const Packet& packet);
   bool step();
   void wait(std::int64_t max_ns);
   void leave();

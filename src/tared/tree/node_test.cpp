@@ -19,8 +19,8 @@
 #include <thread>
 
 #include "tared/filters/clock.h"
-#include "tared/filters/statistics.h"
-#include "tared/tree/shape.h"
+#include "tared/filters/tables.h"
+#include "tared/tree/node_options.h"
 
 namespace tare::tared {
 namespace {

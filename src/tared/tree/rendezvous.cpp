@@ -1,6 +1,7 @@
 #include "tared/tree/rendezvous.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,13 @@ std::optional<NodeAddress> find_node(const std::string& directory, std::uint32_t
       !std::getline(lines, address.network))
     return {};
   return address;
+}
+
+SocketDirectory::SocketDirectory(const std::string& directory)
+    : directory_(open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {}
+
+std::string SocketDirectory::endpoint(std::uint32_t node) const {
+  return "ipc:///proc/self/fd/" + std::to_string(directory_.fd()) + "/socket-" + std::to_string(node);
 }
 
 }  // namespace tare::tared

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "format/descriptor.h"
+
 namespace tare::tared {
 
 struct NodeAddress {
   std::string machine;     // the kernel that it runs on: nodes of one kernel share a clock
   std::string name_space;  // its network namespace: within one, nodes can use unix sockets
-  std::string network;     // of a TCP socket; empty: it has a unix socket (local_socket.h)
+  std::string network;     // of a TCP socket; empty: it has a unix socket (SocketDirectory)
 };
 
 // Names the running kernel (its boot id), and the network namespace of this process.
@@ -31,5 +33,21 @@ std::uint32_t taken_numbers(const std::string& directory);
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address);
 // Nothing if the node has not written it yet, or it is not a file of this user.
 std::optional<NodeAddress> find_node(const std::string& directory, std::uint32_t node);
+
+// The unix socket of a node: a file in the directory in which nodes meet. Only the owner of the run can look into that
+// directory, so no other user can connect. (Anyone can connect to a name in the abstract namespace. If a process has no
+// descriptor left for such a connection, libzmq ends it.)
+// Finds sockets in a directory, however long its path is: an address has room for 107 bytes. Connections may be made
+// as long as it lives.
+class SocketDirectory {
+ public:
+  explicit SocketDirectory(const std::string& directory);
+
+  // For libzmq.
+  std::string endpoint(std::uint32_t node) const;
+
+ private:
+  format::Descriptor directory_;
+};
 
 }  // namespace tare::tared

@@ -7,8 +7,7 @@
 #include <random>
 
 #include "tared/filters/clock.h"
-#include "tared/filters/collection.h"
-#include "tared/filters/statistics.h"
+#include "tared/filters/tables.h"
 
 namespace tare::tared {
 namespace {
@@ -77,7 +76,7 @@ TEST_F(Table, AnotherFilterReducesRoundsFromTheOneOfTheChangeOn) {
     EXPECT_EQ(done.part.round, next++);
     EXPECT_EQ(dynamic_cast<StatisticsReduction*>(done.result) != nullptr, done.part.round >= 6) << done.part.round;
     if (const auto* collected = dynamic_cast<CollectingReduction*>(done.result)) {
-      EXPECT_EQ(collected->collection().ranks.size(), 2U);
+      EXPECT_EQ(collected->table().ranks.size(), 2U);
     }
   })) {
   }

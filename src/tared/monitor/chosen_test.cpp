@@ -1,4 +1,4 @@
-#include "tared/monitor/chosen_sites.h"
+#include "tared/monitor/chosen.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tared/tree/can_listen.h"
+#include "tared/tree/downlink.h"
 
 #include <gtest/gtest.h>
 

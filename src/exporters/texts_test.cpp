@@ -1,4 +1,4 @@
-#include "exporters/plain_text.h"
+#include "exporters/texts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,19 @@
-// Names of the objects of a run in exported traces.
+// Texts of exported traces: names of the objects of a run, parameters of events, and what is safe in every format.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exporters/timeline.h"
+#include "format/definition.h"
+#include "reader/events/event_stream.h"
 #include "reader/run/run.h"
 
 namespace tare::exporters {
 
+// Names of the objects of a run in exported traces.
 // A place in the program.
 struct CodePlace {
   std::string caller, file;  // plain text; empty if not known
@@ -51,5 +55,27 @@ class Names {
 
 // "solver.c:17", "solve" or "".
 std::string place_text(const CodePlace& place);
+
+// The parameters of events of the program, which are recorded as words of 8 bytes.
+
+constexpr bool is_floating(format::ParameterType type) {
+  return type == format::ParameterType::f32 || type == format::ParameterType::f64;
+}
+constexpr bool is_signed(format::ParameterType type) { return type <= format::ParameterType::i64; }
+
+// The value, reduced to the size of its type.
+std::int64_t signed_value(std::uint64_t word, format::ParameterType type);
+std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
+// The value, if the type is a floating-point type.
+double floating_value(std::uint64_t word, format::ParameterType type);
+
+// The types of the parameters that an event has. Those of packed events are not known: they are words.
+std::vector<format::ParameterType> parameter_types(const reader::Run& run, const reader::EventRow& row);
+// All parameters of an event: "-1, 4294967295, 3.25".
+std::string parameters_text(const reader::Run& run, const reader::EventRow& row);
+
+// Text that is safe in every format, from names of programs, files and events.
+// Valid UTF-8 without control characters. Other bytes are written as \xNN.
+std::string plain_text(std::string_view bytes);
 
 }  // namespace tare::exporters
