@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 PYTHON = sys.executable
@@ -47,6 +47,30 @@ def module(name: str, *arguments: str) -> list[str]:
 def installed(name: str) -> Path:
     """A command that was installed together with tare."""
     return Path(PYTHON).with_name(name)
+
+
+def ldd(file: str | Path) -> list[str]:
+    """The command that lists the libraries which the loader finds for a file."""
+    return [tool("ldd") or "/usr/bin/ldd", str(file)]
+
+
+def output(
+    command: Sequence[str],
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+    errors: str = "replace",
+) -> str:
+    """What a command prints, its errors last; empty if it cannot run. `errors`: of bytes that are no text."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors=errors,
+            timeout=timeout_s, env=environment, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
 
 
 def _folders(path: str | None) -> list[str]:

@@ -13,7 +13,6 @@
 #include "monitor/ring_writer.h"
 #include "monitor/sizes.h"
 #include "monitor/snapshot_copy.h"
-#include "monitor/spans.h"
 #include "monitor/timer.h"
 #include "recorder/clock.h"
 #include "recorder/event_types.h"

@@ -1,11 +1,18 @@
-// Copies the present values of a location for a snapshot (format/offload_ring.h).
+// What snapshots contain of a location (format/offload_ring.h): its regions and counters are noted, and its present
+// values copied. Without a monitor, regions and counters are only events of the trace.
 #pragma once
 
 #include <cstdint>
 
 #include "recorder/location.h"
+#include "recorder/options.h"
 
 namespace tare::monitor {
+
+// Notes how often, how long, or which value. True if the region was not open. Time of a region within itself is counted
+// once.
+bool note_span(recorder::Location& location, recorder::SpanEvent event, std::uint32_t type,
+               std::uint64_t value) noexcept;
 
 // How much of a location there is to copy. Tables only grow.
 struct Extent {

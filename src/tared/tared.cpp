@@ -55,7 +55,7 @@ void on_term(int) {
   if (monitoring != 0) kill(monitoring, SIGTERM);
 }
 
-// Peers of the tree use descriptors (tree/door.h), and ranks usually leave the limit low.
+// Peers of the tree use descriptors (tree/downlink.h), and ranks usually leave the limit low.
 void allow_descriptors() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -86,7 +85,7 @@ def find(prefixes: Sequence[Path]) -> list[Installation]:
         target = launcher.resolve()
         if any(known == target for known, _ in found):
             continue
-        family, version = _identify(launcher)
+        family, version = identify(launcher)
         found[target, str(launcher)] = Installation(family, version, launcher, _prefix(launcher))
     return list(found.values())
 
@@ -111,8 +110,9 @@ def _prefix(launcher: Path) -> Path | None:
     return prefix if any((prefix / "lib").glob("libmpi*.so*")) else None
 
 
-def _identify(launcher: Path) -> tuple[Family, str]:
-    text = output([str(launcher), "--version"], VERSION_TIMEOUT_S)
+def identify(launcher: str | Path) -> tuple[Family, str]:
+    """Family and version of the MPI that a launcher belongs to, as it says itself."""
+    text = programs.output([str(launcher), "--version"], VERSION_TIMEOUT_S)
     family: Family = "unknown"
     if "Intel(R) MPI" in text:
         family = "intel"
@@ -122,23 +122,6 @@ def _identify(launcher: Path) -> tuple[Family, str]:
         family = "mpich"
     version = re.search(r"\d+\.\d+(\.\d+)*", text)
     return family, version[0] if version else ""
-
-
-def output(command: Sequence[str], timeout_s: float) -> str:
-    """What a command prints; empty if it cannot run."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
 
 
 def libraries_of_loader() -> list[Path]:

@@ -21,7 +21,6 @@ from tare.doctor.installations import (
     FORTRAN_WRAPPERS,
     VERSION_TIMEOUT_S,
     Installation,
-    output,
 )
 from tare.errors import TareError
 from tare.runs.run import open_run
@@ -48,6 +47,7 @@ class Binding:
     wrappers: tuple[str, ...] = ()  # names of compiler wrappers to try
     compiler: str = ""  # the compiler to use if no wrapper works
     libraries: tuple[str, ...] = ()  # libraries to link then
+    flags: tuple[str, ...] = ()  # further ones of the compiler
     calls: Mapping[str, int] = field(default_factory=lambda: CALLS | LOOKUPS)  # by function: calls expected
 
 
@@ -55,9 +55,9 @@ _FORTRAN = (FORTRAN_WRAPPERS, "gfortran", ("-lmpifort", "-lmpi"))
 BINDINGS = (
     Binding("C", "probe.c", C_WRAPPERS, "gcc", ("-lmpi",)),
     Binding("C, standard ABI", "probe.c", ABI_WRAPPERS),
-    Binding("Fortran mpif.h", "probe_mpif.f90", *_FORTRAN),
-    Binding("Fortran use mpi", "probe_mpi.f90", *_FORTRAN),
-    Binding("Fortran use mpi_f08", "probe_f08.f90", *_FORTRAN),
+    Binding("Fortran mpif.h", "probe.F90", *_FORTRAN),
+    Binding("Fortran use mpi", "probe.F90", *_FORTRAN, ("-DUSE_MPI",)),
+    Binding("Fortran use mpi_f08", "probe.F90", *_FORTRAN, ("-DUSE_F08",)),
     Binding("Python mpi4py", "probe_mpi4py.py", calls=CALLS),
 )
 
@@ -121,7 +121,7 @@ class Prober:
         if wrapper is None and self._mpi.prefix is None:
             raise NotTestable(f"no {binding.wrappers[0]}{self._mpi.launcher.suffix}")
         program = self._scratch / source.name.replace(".", "_")
-        flags = ["-g", str(source), "-o", str(program)]
+        flags = ["-g", *binding.flags, str(source), "-o", str(program)]
         why = f"no {binding.wrappers[0]}"
         if wrapper is not None:
             why = self._compile([str(wrapper), *flags])
@@ -146,15 +146,13 @@ class Prober:
     def _places(prefix: Path) -> list[str]:
         lib, include = prefix / "lib", prefix / "include"
         flags = [f"-I{include}", f"-L{lib}", f"-Wl,-rpath,{lib}"]
-        version = output([programs.tool("gcc") or "/usr/bin/gcc", "-dumpversion"], VERSION_TIMEOUT_S)
+        version = programs.output([programs.tool("gcc") or "/usr/bin/gcc", "-dumpversion"], VERSION_TIMEOUT_S)
         # Intel MPI has a directory of modules for each version of gfortran.
         modules = sorted((include / "mpi" / "gfortran").glob(f"{version.split('.')[0].strip()}.*"))
         return [*flags, *(f"-I{folder}" for folder in modules[-1:])]
 
     def _note_libraries(self, program: Path) -> None:
-        _, text = run_in_group(
-            [programs.tool("ldd") or "/usr/bin/ldd", str(program)], self._scratch, self._environment, 10
-        )
+        text = programs.output(programs.ldd(program), 10, self._environment)
         paths = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\.\d+ => (\S+)", text)
         self.libraries |= {Path(path) for path in paths if path != "not"}
 

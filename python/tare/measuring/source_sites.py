@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -129,18 +128,8 @@ def _is_elf(path: Path) -> bool:
 
 
 def _libraries(program: Path) -> Iterator[Path]:
-    try:
-        listed = subprocess.run(
-            [programs.tool("ldd") or "/usr/bin/ldd", str(program.absolute())],
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            timeout=LDD_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    for name in LIBRARY.findall(listed.stdout):
+    listed = programs.output(programs.ldd(program.absolute()), LDD_TIMEOUT_S, errors="surrogateescape")
+    for name in LIBRARY.findall(listed):
         # ldd names the loader itself, too, and links of the system lead into it.
         if not SYSTEM.match(name) and not SYSTEM.match(os.path.realpath(name)):
             yield Path(name)

@@ -1,7 +1,9 @@
-// Converts ticks of a process of this node to times.
+// The snapshots of one process: turns numbers from its ring into named events, by the definitions in its segment
+// (format/definition.h).
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,16 +11,57 @@
 #include <utility>
 #include <vector>
 
+#include "format/definition.h"
 #include "format/process_record.h"
 #include "recorder/clock.h"
 #include "tared/filters/snapshot.h"
 #include "tared/monitor/chosen.h"
-#include "tared/monitor/names.h"
 #include "tared/monitor/ring_reader.h"
 #include "tared/open_segment.h"
 
 namespace tare::tared {
 
+// Reads the definition log of a process as it grows, up to the first invalid entry.
+class DefinitionLog {
+ public:
+  // The log now has `published` bytes; those of earlier calls have not changed. Calls take(head, entry) for new
+  // entries.
+  template <class Take>
+  void read(const char* log, std::uint64_t published, Take take) {
+    while (!broken_ && published > read_ && published - read_ >= sizeof(format::DefinitionHead)) {
+      format::DefinitionHead head;
+      std::memcpy(&head, log + read_, sizeof head);
+      broken_ = head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > published - read_;
+      if (broken_) return;
+      take(head, log + read_);
+      read_ += head.bytes;
+    }
+  }
+
+ private:
+  std::uint64_t read_ = 0;
+  bool broken_ = false;
+};
+
+// Events of the API by type number.
+class EventTypes {
+ public:
+  struct Type {
+    format::EventClass event_class;
+    std::string identity;  // "region solve", "phase init", "counter residual"
+    std::string unit;      // of a counter
+  };
+
+  // Reads an entry of the kind event_type.
+  void take(const char* entry, std::uint32_t bytes);
+  // nullptr: not defined, or not of a kind that snapshots contain.
+  const Type* find(std::uint32_t type) const;
+
+ private:
+  std::unordered_map<std::uint32_t, Type> types_;
+};
+
+// Converts ticks of a process of this node to times.
 class TickClock {
  public:
   explicit TickClock(const format::ProcessRecord& process)
@@ -46,7 +89,6 @@ class TickClock {
   double ns_per_tick_ = 1;
 };
 
-// The snapshots of one process: turns numbers from its ring into named events.
 // What snapshots contain.
 struct Chosen {
   ChosenEvents events;

@@ -1,7 +1,8 @@
-// By how much the clock of the parent's node is ahead of the own one, from pings and their answers.
+// The connection of a node to its parent.
 //
-// Cristian's method, with the four times of NTP (Mills, RFC 5905): of the last exchanges, the one with the shortest
-// round trip counts. Its error is at most half of that time. Nodes of one machine share a clock.
+// The parent reports which rounds it has passed on. At most `window` rounds are sent beyond those, so a slow link is
+// noticed below, and no queue grows. If a parent gives no sign of life, the node connects to the parent's parent, and
+// so on up to the root, and then begins again. The ranks and names are sent to each new parent.
 #pragma once
 
 #include <array>
@@ -22,6 +23,10 @@
 
 namespace tare::tared {
 
+// By how much the clock of the parent's node is ahead of the own one, from pings and their answers.
+//
+// Cristian's method, with the four times of NTP (Mills, RFC 5905): of the last exchanges, the one with the shortest
+// round trip counts. Its error is at most half of that time. Nodes of one machine share a clock.
 class ClockOffset {
  public:
   explicit ClockOffset(bool one_clock = false) : one_clock_(one_clock) {}
@@ -55,11 +60,6 @@ class ClockOffset {
   std::size_t next_ = 0;
 };
 
-// The connection of a node to its parent.
-//
-// The parent reports which rounds it has passed on. At most `window` rounds are sent beyond those, so a slow link is
-// noticed below, and no queue grows. If a parent gives no sign of life, the node connects to the parent's parent, and
-// so on up to the root, and then begins again. The ranks and names are sent to each new parent.
 class Uplink {
  public:
   Uplink(zmq::context_t& context, const NodeOptions& options, const RunKey& key)

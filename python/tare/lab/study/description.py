@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tare import programs
+from tare.doctor import installations
 from tare.errors import UsageError
 from tare.lab.study import document, placeholders, toolbox
 from tare.lab.study.document import Table
@@ -262,18 +262,8 @@ def with_families(description: Description) -> Description:
 
 def _family(launcher: str) -> str:
     """ "openmpi", "mpich" or "intel"; empty where the launcher does not say (srun)."""
-    if programs.find(launcher) is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    text = (done.stdout + done.stderr).lower()
-    families = {"intel": "intel", "hydra": "mpich", "open mpi": "openmpi", "openrte": "openmpi"}
-    families["prte"] = "openmpi"
-    return next((family for sign, family in families.items() if sign in text), "")
+    family = "unknown" if programs.find(launcher) is None else installations.identify(launcher)[0]
+    return "" if family == "unknown" else family
 
 
 def _factors(

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import socket
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -144,19 +143,13 @@ def _libraries(path: str, library_path: str) -> list[tuple[str, str]]:
     variables.pop("LD_PRELOAD", None)
     if library_path:
         variables["LD_LIBRARY_PATH"] = library_path
-    text = _output((programs.tool("ldd") or "/usr/bin/ldd", path), tuple(sorted(variables.items())))
+    text = _output(tuple(programs.ldd(path)), tuple(sorted(variables.items())))
     return sorted(re.findall(r"^\s*(\S+) => (/\S+)", text, re.MULTILINE))
 
 
 @cache
 def _output(command: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> str:
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=20, env=dict(variables), stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout
+    return programs.output(command, 20, dict(variables))
 
 
 def _read(path: str) -> str:

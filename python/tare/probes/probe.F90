@@ -1,7 +1,14 @@
-! Makes a known number of calls of each kind through the module mpi_f08.
-program probe_f08
+! Makes a known number of calls of each kind: through the module mpi_f08 (USE_F08), the module mpi (USE_MPI), or mpif.h.
+program probe
+#if defined(USE_F08)
   use mpi_f08
+#elif defined(USE_MPI)
+  use mpi
+#endif
   implicit none
+#if !defined(USE_F08) && !defined(USE_MPI)
+  include 'mpif.h'
+#endif
   integer :: rank, nranks, next, previous, i, ierror
   double precision :: mine, total, other
   mine = 1
