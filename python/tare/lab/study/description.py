@@ -3,110 +3,149 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import structs
 
 from tare import programs
 from tare.doctor import installations
 from tare.errors import UsageError
 from tare.lab.study import document, placeholders, toolbox
-from tare.lab.study.document import Table
+from tare.lab.study.document import Keys, Pattern, Seconds, Share, Table, Text, Texts, Words
 from tare.lab.study.toolbox import Tool
 
 # Factors that every study has, whether it varies them or not; others are parameters of tools and workloads.
 BUILT_IN = ("workload", "tool", "mpi", "ranks")
 VARIABLE = "environment."
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "": 1.0}
-TAKES = ("max", "min", "sum", "mean", "last")
-INSTRUMENTATION, WRITING, OVERHEAD = PARTS_OF_OVERHEAD = ("instrumentation", "writing", "overhead")
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+Take = Literal["max", "min", "sum", "mean", "last"]
+Part = Literal["instrumentation", "writing", "overhead"]
+INSTRUMENTATION, WRITING, OVERHEAD = get_args(Part)
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True):
     """A number that the program prints; `wall` and `cpu` are times of a phase, in seconds when stored."""
 
     phase: str
     quantity: str  # "wall", "cpu", or the name of another value
-    pattern: re.Pattern[str]  # finds the number in the output
+    pattern: Pattern  # finds the number in the output
     scale: float  # factor from the printed number to `unit`
     unit: str
-    take: str  # which number to take if several ranks or rounds print it
+    take: Take  # which number to take if several ranks or rounds print it
     message_bytes: int = 0  # length of the message that takes this time; 0: it is not that of a message
 
 
-@dataclass(frozen=True)
-class Workload:
+class _Phase(Keys, frozen=True, kw_only=True):
+    wall: Pattern | None = None
+    cpu: Pattern | None = None
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    take: Take = "max"
+    message_bytes: int = 0
+
+
+class _Value(Keys, frozen=True, kw_only=True):
+    pattern: Pattern
+    unit: str = ""
+    take: Take = "max"
+
+
+class _Workload(Keys, frozen=True, kw_only=True):
+    command: Words
+    build: Words = Words()  # command that builds the program; empty: none
+    parameters: Texts = msgspec.field(default_factory=dict)  # values of placeholders in the command
+    environment: Texts = msgspec.field(default_factory=dict)
+    ranks: int = 2  # number of ranks
+    exit_code: int = 0  # exit code of a run that ended well
+    mpi: bool = True  # False: started without a launcher, and without the timing library
+
+
+class Workload(_Workload, frozen=True, kw_only=True):
     """A program that a study runs, a [workload.NAME] of its file."""
 
     name: str
-    command: tuple[str, ...]
-    build: tuple[str, ...]  # command that builds the program; empty: none
-    parameters: Mapping[str, str]  # values of placeholders in the command
-    environment: Mapping[str, str]
     measures: tuple[Measure, ...]  # numbers that the program prints
-    ranks: int  # number of ranks
-    exit_code: int  # exit code of a run that ended well
-    mpi: bool  # False: started without a launcher, and without the timing library
 
     def used_names(self) -> set[str]:
         """The names of the placeholders in its command and environment."""
         return placeholders.names([*self.command, *self.environment.values()])
 
 
-@dataclass(frozen=True)
-class Mpi:
+class _Mpi(Keys, frozen=True, kw_only=True):
+    launch: Words  # the launcher and its arguments
+    family: str | None = (
+        None  # as in `tare doctor`; None: the file does not say, nobody has asked the launcher
+    )
+    cc: Words = Words(["mpicc"])  # its C compiler wrapper
+    environment: Texts = msgspec.field(default_factory=dict)
+
+
+class Mpi(_Mpi, frozen=True, kw_only=True):
     """An MPI library that a study uses, an [mpi.NAME] of its file."""
 
     name: str
-    family: str | None  # as in `tare doctor`; None: the file does not say, and nobody has asked the launcher
-    launch: tuple[str, ...]  # the launcher and its arguments
-    cc: tuple[str, ...]  # its C compiler wrapper
-    environment: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(Keys, frozen=True, kw_only=True):
     """How the report analyses the results. Overheads are shares of the baseline."""
 
-    confidence: float  # of intervals, 0 to 1
-    equivalence: float  # overhead that counts as none
-    precision: float  # wanted half width of the interval of an overhead
-    responses: tuple[str, ...]  # phases; empty: all
-    anova_type: int  # type of the sums of squares
+    confidence: Share = Share(0.95)  # of intervals, 0 to 1
+    equivalence: Share = Share(0.01)  # overhead that counts as none
+    precision: Share = Share(0.01)  # wanted half width of the interval of an overhead
+    responses: Words = Words()  # phases; empty: all
+    anova_type: Literal[2, 3] = 2  # type of the sums of squares
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(Keys, frozen=True, kw_only=True):
     """A result that is known beforehand: a part of the overhead, or the share of a factor."""
 
     time: str  # a response, like "solve cpu"
-    of: str  # of PARTS_OF_OVERHEAD; or a factor, or several as in "write:buffer"
-    is_share: bool  # `value` is a share of the variation; else seconds
-    value: float  # the known result
-    within: float  # tolerance: relative to the value; for a share, absolute
-    where: Mapping[str, str]  # the runs for which it is known: factors and their levels
+    part: Part | None = None
+    seconds: Seconds | None = None  # of the part
+    factor: str | None = None  # or several as in "write:buffer"
+    share: Share | None = None  # of the variation, of the factor
+    within: Share = Share(0.05)  # tolerance: relative to the value; for a share, absolute
+    where: Texts = msgspec.field(
+        default_factory=dict
+    )  # the runs for which it is known: factors and their levels
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is about a factor; else about a part."""
+        return self.share is not None
+
+    @property
+    def of(self) -> str:
+        """The part or the factor."""
+        return (self.factor if self.is_share else self.part) or ""
+
+    @property
+    def value(self) -> float:
+        """The known result: a share of the variation, or seconds."""
+        return (self.share if self.share is not None else self.seconds) or 0.0
 
 
-@dataclass(frozen=True)
-class Description:
+class _Study(Keys, frozen=True, kw_only=True):
+    title: str = ""
+    about: str = ""
+    seed: int = 1  # of the random order of runs
+    repetitions: int = 10  # number of blocks
+    most_repetitions: int = 0  # maximum number of blocks, if a precision is wanted; 0: ten times as many
+    warmup: int = 1  # blocks whose runs do not count
+    time_limit_s: Seconds = msgspec.field(default=Seconds(600), name="time_limit")  # of a run
+    pause_s: Seconds = msgspec.field(default=Seconds(0), name="pause")  # between runs
+    baseline: str = "none"  # name of the tool that is the baseline
+    output: str = ""  # directory for the output of tools
+    keep_output: bool = False  # whether that output is kept
+
+
+class Description(_Study, frozen=True, kw_only=True):
     """A study, as its file describes it (docs/study.md). Times are seconds."""
 
     path: Path  # of the file
     text: str  # contents of the file
-    title: str
-    about: str
-    seed: int  # of the random order of runs
-    repetitions: int  # number of blocks
-    most_repetitions: int  # maximum number of blocks, if a precision is wanted
-    warmup: int  # blocks whose runs do not count
-    time_limit_s: float  # of a run
-    pause_s: float  # between runs
-    baseline: str  # name of the tool that is the baseline
-    output: str  # directory for the output of tools
-    keep_output: bool  # whether that output is kept
     workloads: Mapping[str, Workload]
     tools: Mapping[str, Tool]
     mpis: Mapping[str, Mpi]
@@ -125,6 +164,16 @@ class Description:
         return (Path(self.output) if self.output else directory / "outputs").resolve()
 
 
+class _Root(Keys, frozen=True, kw_only=True):
+    """The top of the file; tables whose names are the user's are taken one by one."""
+
+    study: _Study = _Study()
+    analysis: Analysis = Analysis()
+    factors: dict[str, Any] = msgspec.field(default_factory=dict)
+    exclude: list[dict[str, Text]] = msgspec.field(default_factory=list)
+    truth: list[dict[str, Any]] = msgspec.field(default_factory=list)
+
+
 def read(path: Path) -> Description:
     """Reads the description of a study. UsageError, with the line, if something in it is wrong.
 
@@ -136,7 +185,7 @@ def read(path: Path) -> Description:
 def parse(path: Path, text: str) -> Description:
     """The same from the text of a description, which `path` stands for in errors."""
     root = document.parse(str(path), text)
-    study, factors = root.table("study"), root.table("factors")
+    top = root.take(_Root, "workload", "tool", "mpi")
     workloads = {name: _workload(name, table) for name, table in root.table("workload").tables()}
     if not workloads:
         raise root.wrong("workload", "is missing: a study needs at least one [workload.NAME]")
@@ -144,120 +193,69 @@ def parse(path: Path, text: str) -> Description:
         name: toolbox.parse(name, each) for name, each in root.table("tool").tables()
     }
     mpis = {name: _mpi(name, table) for name, table in root.table("mpi").tables()} or {"mpi": MPI_IN_PATH}
-    levels = _factors(factors, workloads, tools, mpis)
-    excluded = _excluded(root, levels)
-    repetitions = study.value("repetitions", int, 10)
+    levels = _factors(root.table("factors"), workloads, tools, mpis)
+    study = structs.asdict(top.study)
+    study["title"] = study["title"] or path.stem
+    study["most_repetitions"] = study["most_repetitions"] or 10 * study["repetitions"]
     description = Description(
+        **study,
         path=path,
         text=text,
-        title=study.value("title", str, path.stem),
-        about=study.value("about", str, ""),
-        seed=study.value("seed", int, 1),
-        repetitions=repetitions,
-        most_repetitions=study.value("most_repetitions", int, 10 * repetitions),
-        warmup=study.value("warmup", int, 1),
-        time_limit_s=study.seconds("time_limit", 600.0),
-        pause_s=study.seconds("pause", 0.0),
-        baseline=study.value("baseline", str, "none"),
-        output=study.value("output", str, ""),
-        keep_output=study.value("keep_output", bool, False),
         workloads=workloads,
         tools={name: tools[name] for name in levels["tool"]},
         mpis=mpis,
         factors=levels,
-        excluded=excluded,
-        truths=_truths(root, levels),
-        analysis=_analysis(root.table("analysis")),
+        excluded=tuple(top.exclude),
+        truths=tuple(_truth(Table(each, root.source, ("truth",)), levels) for each in top.truth),
+        analysis=top.analysis,
     )
-    study.finish()
-    root.finish()
-    _check(description, root, study, factors)
+    _check(description, root)
     return description
 
 
 def _workload(name: str, table: Table) -> Workload:
-    command = table.words("command")
-    if not command:
+    found = table.take(_Workload, "phase", "value")
+    if not found.command:
         raise table.wrong("command", "is missing: the program and its arguments")
     measures = [measure for phase, each in table.table("phase").tables() for measure in _phase(phase, each)]
-    measures += [_value(value, each) for value, each in table.table("value").tables()]
-    workload = Workload(
-        name=name,
-        command=tuple(command),
-        build=tuple(table.words("build")),
-        parameters=table.texts("parameters"),
-        environment=table.texts("environment"),
-        measures=tuple(measures),
-        ranks=table.value("ranks", int, 2),
-        exit_code=_exit_code(table),
-        mpi=table.value("mpi", bool, True),
-    )
-    table.finish()
-    return workload
-
-
-def _exit_code(table: Table) -> int:
-    return 0 if "exit_code" not in table else table.value("exit_code", int)
+    for value, each in table.table("value").tables():
+        of = each.take(_Value)
+        measures.append(Measure("", value, of.pattern, 1.0, of.unit, of.take))
+    for measure in measures:
+        if measure.pattern.groups != 1:
+            raise table.wrong("phase", "has a pattern with two groups: it must have one, around the number")
+    return Workload(**structs.asdict(found), name=name, measures=tuple(measures))
 
 
 def _phase(name: str, table: Table) -> list[Measure]:
-    unit, take, message = _unit(table, "s"), _take(table), table.value("message_bytes", int, 0)
+    of = table.take(_Phase)
     measures = [
-        Measure(name, quantity, table.pattern(quantity), UNITS[unit], "s", take, message)
-        for quantity in ("wall", "cpu")
-        if quantity in table
+        Measure(name, quantity, pattern, UNITS[of.unit], "s", of.take, of.message_bytes)
+        for quantity, pattern in (("wall", of.wall), ("cpu", of.cpu))
+        if pattern is not None
     ]
     if not measures:
         raise table.wrong("wall", "is missing: a pattern that finds the time of this phase in the output")
-    table.finish()
     return measures
 
 
-def _value(name: str, table: Table) -> Measure:
-    measure = Measure("", name, table.pattern("pattern"), 1.0, table.value("unit", str, ""), _take(table))
-    table.finish()
-    return measure
-
-
-def _unit(table: Table, default: str) -> str:
-    unit = table.value("unit", str, default)
-    if unit not in UNITS:
-        raise table.wrong("unit", "must be s, ms, us or ns")
-    return unit
-
-
-def _take(table: Table) -> str:
-    take = table.value("take", str, "max")
-    if take not in TAKES:
-        raise table.wrong("take", f"must be one of {', '.join(TAKES)}")
-    return take
-
-
 def _mpi(name: str, table: Table) -> Mpi:
-    launch = table.words("launch")
-    if "ranks" not in placeholders.names(launch):
+    found = table.take(_Mpi)
+    if "ranks" not in placeholders.names(found.launch):
         raise table.wrong("launch", 'must hold {ranks}: "mpiexec -n {ranks}"')
-    mpi = Mpi(
-        name,
-        table.value("family", str, "") or None,
-        tuple(launch),
-        tuple(table.words("cc")) or ("mpicc",),
-        table.texts("environment"),
-    )
-    table.finish()
-    return mpi
+    return Mpi(**structs.asdict(found), name=name)
 
 
-MPI_IN_PATH = Mpi("mpi", None, ("mpiexec", "-n", "{ranks}"), ("mpicc",), {})
+MPI_IN_PATH = Mpi(name="mpi", launch=Words(["mpiexec", "-n", "{ranks}"]))
 
 
 def with_families(description: Description) -> Description:
     """The same, with the family of each MPI: its launcher is asked. For studies that are to run."""
     mpis = {
-        name: mpi if mpi.family is not None else replace(mpi, family=_family(mpi.launch[0]))
+        name: mpi if mpi.family is not None else structs.replace(mpi, family=_family(mpi.launch[0]))
         for name, mpi in description.mpis.items()
     }
-    return replace(description, mpis=mpis)
+    return structs.replace(description, mpis=mpis)
 
 
 def _family(launcher: str) -> str:
@@ -270,8 +268,7 @@ def _factors(
     table: Table, workloads: Mapping[str, Workload], tools: Mapping[str, Tool], mpis: Mapping[str, Mpi]
 ) -> dict[str, tuple[str, ...]]:
     levels: dict[str, tuple[str, ...]] = {}
-    for name in table.content:
-        found = table.raw(name)
+    for name, found in table.content.items():
         if isinstance(found, dict):
             raise table.wrong(name, 'must be a list of levels; quote names with a dot: "environment.NAME"')
         listed = found if isinstance(found, list) else [found]
@@ -291,67 +288,25 @@ def _factors(
     return levels
 
 
-def _excluded(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Mapping[str, str], ...]:
-    found = root.raw("exclude") or []
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise root.wrong("exclude", "must be tables: [[exclude]] with factors and their levels")
-    result = []
-    for each in found:
-        for name in each:
-            if name not in levels and name != "ranks":
-                raise root.wrong("exclude", f"names '{name}', which is not a factor of this study")
-        result.append({name: document.label(level) for name, level in each.items()})
-    return tuple(result)
-
-
-def _truths(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Truth, ...]:
-    found = root.raw("truth") or []
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise root.wrong(
-            "truth", "must be tables: [[truth]] with time, part, seconds, or time, factor, share"
-        )
-    return tuple(_truth(Table(each, root.source, ("truth",)), levels) for each in found)
-
-
 def _truth(table: Table, levels: Mapping[str, tuple[str, ...]]) -> Truth:
-    is_share = "share" in table
-    of, value = ("factor", "share") if is_share else ("part", "seconds")
-    truth = Truth(
-        table.value("time", str),
-        table.value(of, str),
-        is_share,
-        table.fraction(value, 0.0) if is_share else table.seconds(value, 0.0),
-        table.fraction("within", 0.05),
-        table.texts("where"),
-    )
+    truth = table.take(Truth)
+    of, value = ("factor", "share") if truth.is_share else ("part", "seconds")
+    if not truth.of:
+        raise table.wrong(of, "is missing")
     if truth.value <= 0:
         raise table.wrong(value, "is missing, or not above 0")
-    if not is_share and truth.of not in PARTS_OF_OVERHEAD:
-        raise table.wrong("part", f"must be one of {', '.join(PARTS_OF_OVERHEAD)}")
     for name, level in truth.where.items():
         if level not in levels.get(name, ()):
             raise table.wrong("where", f"has {name}={level}, which is no factor and level of this study")
-    table.finish()
     return truth
 
 
-def _analysis(table: Table) -> Analysis:
-    kind = table.value("anova_type", int, 2)
-    if kind not in (2, 3):
-        raise table.wrong("anova_type", "must be 2 or 3")
-    analysis = Analysis(
-        confidence=table.fraction("confidence", 0.95),
-        equivalence=table.fraction("equivalence", 0.01),
-        precision=table.fraction("precision", 0.01),
-        responses=tuple(table.words("responses")),
-        anova_type=kind,
-    )
-    table.finish()
-    return analysis
-
-
-def _check(description: Description, root: Table, study: Table, factors: Table) -> None:
+def _check(description: Description, root: Table) -> None:
     """What can only be seen when everything is known."""
+    study, factors = root.table("study"), root.table("factors")
+    for name in (name for each in description.excluded for name in each):
+        if name not in description.factors and name != "ranks":
+            raise root.wrong("exclude", f"names '{name}', which is not a factor of this study")
     if description.repetitions < 1:
         raise study.wrong("repetitions", "must be at least 1")
     if description.baseline not in description.tools:
@@ -395,7 +350,7 @@ def narrowed(description: Description, selections: Sequence[str]) -> Description
             chosen.add(description.baseline)
         factors[name] = tuple(level for level in factors[name] if level in chosen)
     tools = {name: description.tools[name] for name in factors["tool"]}
-    return replace(description, factors=factors, tools=tools)
+    return structs.replace(description, factors=factors, tools=tools)
 
 
 # What every run gives a value, beside factors and parameters.

@@ -6,114 +6,86 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import msgspec
 
 from tare.errors import UsageError
 
-Value = TypeVar("Value")
+Struct = TypeVar("Struct", bound=msgspec.Struct)
 Scalar = str | int | float | bool
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)?")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
-_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", dict: "a table"}
+# What msgspec calls the kinds of values.
+_NAMES = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false",
+    "object": "a table", "array": "a list of tables, as in [[exclude]]",
+}  # fmt: skip
+
+
+class Keys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of a table, with the types of their values."""
+
+
+class Text(str):
+    """A text; numbers and booleans are taken as they are written."""
+
+
+class Words(tuple[str, ...]):
+    """A command or its words; a text is split as a shell would."""
+
+
+class Seconds(float):
+    """A duration in seconds: a number, or a text with a unit."""
+
+
+class Share(float):
+    """A share: a number, or a text in percent."""
+
+
+Texts = dict[str, Text]
+Pattern = re.Pattern[str]  # with one group; or with two, of which one is named `rank`
 
 
 class Table:
-    """A table of a document, at `path`; tells of keys that nobody has asked for."""
+    """A table of a document, at `path`."""
 
     def __init__(self, content: Mapping[str, Any], source: Source, path: tuple[str, ...] = ()) -> None:
         self.content = content
         self.source = source
         self.path = path
-        self._known: set[str] = set()
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.content
 
     def wrong(self, key: str, what: str) -> UsageError:
         """An error about a key of the table, with its line."""
         return self.source.wrong((*self.path, key) if key else self.path, what)
 
-    def raw(self, key: str) -> Any:
-        """The value of a key, unchecked; None if it is missing. The key counts as known from now on."""
-        self._known.add(key)
-        return self.content.get(key)
+    def take(self, kind: type[Struct], *others: str) -> Struct:
+        """The table as an object; `others`: keys that it has, and that are taken otherwise.
 
-    def value(self, key: str, kind: type[Value], default: Value | None = None) -> Value:
-        """The value of `key`, which has to be there if there is no default."""
-        found = self.raw(key)
-        if found is None:
-            if default is None:
-                raise self.wrong(key, "is missing")
-            return default
-        if kind is float and isinstance(found, int) and not isinstance(found, bool):
-            found = float(found)
-        if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-            raise self.wrong(key, f"must be {_NAMES[kind]}")
-        return found
-
-    def words(self, key: str) -> list[str]:
-        """A command or its words; a text is split as a shell would."""
-        found = self.raw(key)
-        if found is None:
-            return []
-        if isinstance(found, str):
-            import shlex
-
-            try:
-                return shlex.split(found)
-            except ValueError as error:
-                raise self.wrong(key, f"cannot be split into words: {error}") from None
-        if isinstance(found, list) and all(isinstance(word, str) for word in found):
-            return list(found)
-        raise self.wrong(key, "must be a text, or a list of texts")
-
-    def texts(self, key: str) -> dict[str, str]:
-        """A table of texts; numbers and booleans are taken as they are written."""
-        table = self.table(key)
-        result = {name: table.raw(name) for name in table.content}
-        for name, found in result.items():
-            if not isinstance(found, str | int | float):
-                raise table.wrong(name, "must be a text")
-        return {name: label(found) for name, found in result.items()}
-
-    def pattern(self, key: str, also: str = "") -> re.Pattern[str]:
-        """A regular expression with one group; or with two, of which one is named `also`."""
+        UsageError if a key is missing or not known, or its value is of another type.
+        """
+        content = {key: value for key, value in self.content.items() if key not in others}
         try:
-            found = re.compile(self.value(key, str), re.MULTILINE)
-        except re.error as error:
-            raise self.wrong(key, f"is no regular expression: {error}") from None
-        if found.groups != 1 + (also in found.groupindex):
-            raise self.wrong(key, "must have one group, around the number: 'solve +([0-9.]+) s'")
-        return found
-
-    def seconds(self, key: str, default: float) -> float:
-        """A duration in seconds: a number, or a text with a unit. UsageError if it is neither."""
-        found = self.raw(key)
-        if found is None:
-            return default
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return float(found)
-        match = _DURATION.fullmatch(found.strip()) if isinstance(found, str) else None
-        if match is None:
-            raise self.wrong(key, 'must be a duration like 30, "30 s" or "5 min"')
-        return float(match[1]) * _SECONDS[match[2]]
-
-    def fraction(self, key: str, default: float) -> float:
-        """A share: a number, or a text in percent. UsageError if it is neither."""
-        found = self.raw(key)
-        if found is None:
-            return default
-        result = parse_fraction(found)
-        if result is None:
-            raise self.wrong(key, 'must be a share like 0.01 or "1 %"')
-        return result
+            return msgspec.convert(content, kind, dec_hook=_taken)
+        except msgspec.ValidationError as error:
+            what, _, at = str(error).partition(" - at `$")
+            path = re.findall(r"\.([^].[`]+)", at)
+            if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
+                path, what = [*path, missing[1]], "is missing"
+            elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what):
+                known = [*_fields(kind, path), *(() if path else others)]
+                path, what = [*path, unknown[1]], f"is not known here{_hint(unknown[1], known)}"
+            elif expected := re.match(r"Expected `(\w+)[^`]*`, got", what):
+                what = f"must be {_NAMES.get(expected[1], expected[1])}"
+            elif what.startswith("Invalid enum value"):
+                choices = _choices(_fields(kind, path[:-1])[path[-1]])
+                what = f"must be one of {', '.join(map(str, choices))}"
+            raise self.source.wrong((*self.path, *path), what) from None
 
     def table(self, key: str) -> Table:
         """The table under a key, empty if it is missing. UsageError if it is no table."""
-        found = self.raw(key)
-        if found is None:
-            found = {}
+        found = self.content.get(key, {})
         if not isinstance(found, dict):
             raise self.wrong(key, "must be a table")
         return Table(found, self.source, (*self.path, key))
@@ -123,15 +95,70 @@ class Table:
         for key in self.content:
             yield key, self.table(key)
 
-    def finish(self) -> None:
-        """Complains of the first key that is not known, and says which are near."""
-        for key in self.content:
-            if key not in self._known:
-                import difflib
 
-                near = difflib.get_close_matches(key, self._known, 1)
-                hint = f"; do you mean '{near[0]}'?" if near else f"; known: {', '.join(sorted(self._known))}"
-                raise self.wrong(key, f"is not known here{hint}")
+def _fields(kind: Any, path: Iterable[str]) -> dict[str, Any]:
+    """The types of the keys of a table that lies at a path of an object of this type."""
+    for name in path:
+        kind = _fields(kind, ())[name]
+        kind = next((each for each in get_args(kind) if hasattr(each, "__struct_fields__")), kind)  # or None
+    return {each.encode_name: each.type for each in msgspec.structs.fields(kind)}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    literals = [kind, *get_args(kind)]
+    return next(get_args(each) for each in literals if get_origin(each) is Literal)
+
+
+def _hint(key: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, known, 1)
+    return f"; do you mean '{near[0]}'?" if near else f"; known: {', '.join(sorted(known))}"
+
+
+def _taken(kind: Any, found: Any) -> Any:
+    """A value of one of the types above. ValueError if it is none."""
+    if kind is Text and isinstance(found, Scalar):
+        return Text(label(found))
+    if kind is Words:
+        return _words(found)
+    if kind is Seconds:
+        match = _DURATION.fullmatch(found.strip()) if isinstance(found, str) else None
+        if match is not None:
+            return Seconds(float(match[1]) * _SECONDS[match[2]])
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            return Seconds(found)
+        raise ValueError('must be a duration like 30, "30 s" or "5 min"')
+    if kind is Share:
+        if (share := parse_fraction(found)) is not None:
+            return Share(share)
+        raise ValueError('must be a share like 0.01 or "1 %"')
+    if kind in (Pattern, re.Pattern) and isinstance(found, str):
+        return _pattern(found)
+    raise ValueError("must be a text")
+
+
+def _words(found: Any) -> Words:
+    if isinstance(found, str):
+        import shlex
+
+        try:
+            return Words(shlex.split(found))
+        except ValueError as error:
+            raise ValueError(f"cannot be split into words: {error}") from None
+    if isinstance(found, list) and all(isinstance(word, str) for word in found):
+        return Words(found)
+    raise ValueError("must be a text, or a list of texts")
+
+
+def _pattern(text: str) -> Pattern:
+    try:
+        found = re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    if found.groups != 1 + ("rank" in found.groupindex):
+        raise ValueError("must have one group, around the number: 'solve +([0-9.]+) s'")
+    return found
 
 
 class Source:

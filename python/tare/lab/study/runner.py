@@ -76,8 +76,8 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
     options: list[str] = []
     inner = fill(tool.around.before_program)
     preload = [_library(name, tool.needs.home) for name in fill(tool.around.preload)]
-    variables = {**mpi.environment, **workload.environment, **tool.around.environment}
-    variables = {name: placeholders.fill(value, values, where) for name, value in variables.items()}
+    given = {**mpi.environment, **workload.environment, **tool.around.environment}
+    variables = {name: placeholders.fill(value, values, where) for name, value in given.items()}
     for around, level in _parameters(description, cell):
         local = values | {"value": level}
         options += placeholders.fill_all(around.before_launcher, local, where)
@@ -97,7 +97,7 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
     if preload:
         environment["LD_PRELOAD"] = ":".join(preload)
     if timing is not None and workload.mpi:
-        inner += _timed(environment, timing, tool.above_program)
+        inner += _timed(environment, timing, tool.around.timing_before_program)
     outer = [*fill(tool.around.before_launcher), *options, *fill(tool.around.options_end)]
     launch = fill(mpi.launch) if workload.mpi else []
     words = sanitizers.words([*outer, *launch, *inner, *fill(workload.command)])

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Literal
+
+from msgspec import field
+from msgspec.structs import asdict
 
 from tare import loader_cache, programs
 from tare.errors import UsageError
 from tare.lab.study import document, placeholders
-from tare.lab.study.document import Table
+from tare.lab.study.document import Keys, Pattern, Table, Text, Texts, Words
 
 SHIPPED = Path(__file__).parent / "tools"
-RECORDS = ("nothing", "profile", "trace", "samples")
-COUNTERS = ("tare", "command")
 
 
-@dataclass(frozen=True)
-class Around:
+class Around(Keys, frozen=True, kw_only=True):
     """What is added to the command of a program. Words and values may have placeholders."""
 
-    before_launcher: tuple[str, ...] = ()  # words before the launcher
-    before_program: tuple[str, ...] = ()  # words between the launcher and the program
-    preload: tuple[str, ...] = ()  # libraries to preload into the program
-    environment: Mapping[str, str] = field(default_factory=dict)
-    options_end: tuple[str, ...] = ()  # words between options that parameters add, and the launcher
+    before_launcher: Words = Words()  # words before the launcher
+    before_program: Words = Words()  # words between the launcher and the program
+    preload: Words = Words()  # libraries to preload into the program
+    environment: Texts = field(default_factory=dict)
+    options_end: Words = Words()  # words between options that parameters add, and the launcher
 
     def texts(self) -> list[str]:
         """All of its words and values, which may hold placeholders."""
@@ -36,61 +35,66 @@ class Around:
         return [*words, *self.environment.values()]
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A factor that the tool knows, and what each level adds to the command."""
+class Run(Around, frozen=True, kw_only=True):
+    """What the tool adds to every run."""
+
+    # Whether the timing library may be preloaded by tare-timing, directly before the program.
+    timing_before_program: bool = True
+
+
+class _Parameter(Around, frozen=True, kw_only=True):
+    default: Text = Text()  # the level if the study does not have the factor
+
+
+class Parameter(_Parameter, frozen=True, kw_only=True):
+    """A factor that the tool knows: what each level adds to the command, or any level, with {value}."""
 
     name: str
-    default: str  # the level if the study does not have the factor
-    any_level: Around | None  # for any level, with the placeholder {value}
     levels: Mapping[str, Around]
 
     def around(self, level: str) -> Around:
         """What a level adds. UsageError if the tool does not know the level."""
         if level in self.levels:
             return self.levels[level]
-        if self.any_level is not None:
-            return self.any_level
+        if self.texts():
+            return self
         raise UsageError(f"'{level}' is not a level of {self.name}; known: {', '.join(self.levels)}")
 
 
-@dataclass(frozen=True)
-class Counter:
+class Counter(Keys, frozen=True, kw_only=True):
     """How the events of a run are counted."""
 
-    kind: str  # by the reader of tare, or by a command
-    command: tuple[str, ...] = ()  # its output contains the numbers
-    events: re.Pattern[str] | None = None  # finds them; with a group `rank`, one for each rank
+    kind: Literal["tare", "command"] = field(default="command", name="with")  # by tare's reader or a command
+    command: Words = Words()  # its output contains the numbers
+    events: Pattern | None = None  # finds them; with a group `rank`, one for each rank
 
 
-@dataclass(frozen=True)
-class Needs:
+class Needs(Keys, frozen=True, kw_only=True):
     """What must be installed for the tool, and a command that tries it."""
 
-    programs: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ()
-    families: tuple[str, ...] = ()  # families of MPI libraries that it supports; empty: all
-    trial: tuple[str, ...] = ()  # a command that fails if the tool does not work
+    programs: Words = Words()
+    libraries: Words = Words()
+    families: Words = field(default=Words(), name="mpi")  # families of MPI that it supports; empty: all
+    trial: Words = Words()  # a command that fails if the tool does not work
     home: str = ""  # environment variable with the directory where it is installed
     otherwise: str = ""  # what the user can do if something is missing
 
 
-@dataclass(frozen=True)
-class Tool:
+class _Tool(Keys, frozen=True, kw_only=True):
+    title: str = ""  # its name in the report
+    records: Literal["nothing", "profile", "trace", "samples"] = "profile"
+    about: str = ""
+    around: Run = field(default=Run(), name="run")
+    outputs: Words = Words(["**/*"])  # patterns of the files that it writes
+    counter: Counter | None = field(default=None, name="count")  # None: its events are not counted
+    needs: Needs = field(default=Needs(), name="usable")
+
+
+class Tool(_Tool, frozen=True, kw_only=True):
     """A tool that a study measures, as a file in `study/tools/` describes it (docs/study.md)."""
 
     name: str
-    title: str  # its name in the report
-    records: str  # nothing, profile, trace or samples
-    about: str
-    around: Around
     parameters: Mapping[str, Parameter]
-    outputs: tuple[str, ...]  # patterns of the files that it writes
-    counter: Counter | None  # None: its events are not counted
-    needs: Needs
-    above_program: (
-        bool  # whether the timing library may be preloaded by tare-timing, directly before the program
-    )
 
 
 def is_slow_to_count(tool: Tool) -> bool:
@@ -110,68 +114,20 @@ def load(path: Path) -> Tool:
 
 def parse(name: str, table: Table) -> Tool:
     """The tool that a table describes. UsageError if something in it is wrong."""
-    run, usable, count = table.table("run"), table.table("usable"), table.table("count")
+    found = asdict(table.take(_Tool, "parameter"))
+    counter = found["counter"]
+    if counter is not None and counter.kind == "command" and not (counter.command and counter.events):
+        missing = "events" if counter.command else "command"
+        raise table.table("count").wrong(
+            missing, "is missing: a command prints numbers, a pattern finds them"
+        )
     parameters = {key: _parameter(key, each) for key, each in table.table("parameter").tables()}
-    tool = Tool(
-        name=name,
-        title=table.value("title", str, name),
-        records=_one_of(table, "records", RECORDS, "profile"),
-        about=table.value("about", str, ""),
-        around=_around(run),
-        parameters=parameters,
-        outputs=tuple(table.words("outputs")) or ("**/*",),
-        counter=_counter(count) if "count" in table else None,
-        needs=Needs(
-            programs=tuple(usable.words("programs")),
-            libraries=tuple(usable.words("libraries")),
-            families=tuple(usable.words("mpi")),
-            trial=tuple(usable.words("trial")),
-            home=usable.value("home", str, ""),
-            otherwise=usable.value("otherwise", str, ""),
-        ),
-        above_program=run.value("timing_before_program", bool, True),
-    )
-    for each in (run, usable, count, table):
-        each.finish()
-    return tool
-
-
-def _around(table: Table) -> Around:
-    return Around(
-        tuple(table.words("before_launcher")),
-        tuple(table.words("before_program")),
-        tuple(table.words("preload")),
-        table.texts("environment"),
-        tuple(table.words("options_end")),
-    )
+    return Tool(**{**found, "title": found["title"] or name}, name=name, parameters=parameters)
 
 
 def _parameter(name: str, table: Table) -> Parameter:
-    default = document.label(table.raw("default") if table.raw("default") is not None else "")
-    level_tables = table.table("level")
-    levels = {}
-    for level, each in level_tables.tables():
-        levels[level] = _around(each)
-        each.finish()
-    own = _around(table)
-    table.finish()
-    return Parameter(name, default, own if own.texts() else None, levels)
-
-
-def _counter(table: Table) -> Counter:
-    kind = _one_of(table, "with", COUNTERS, "command")
-    if kind == "tare":
-        return Counter(kind)
-    if not table.words("command"):
-        raise table.wrong("command", "is missing: a command that prints the number of events")
-    return Counter(kind, tuple(table.words("command")), table.pattern("events", also="rank"))
-
-
-def _one_of(table: Table, key: str, allowed: tuple[str, ...], default: str) -> str:
-    found = table.value(key, str, default)
-    if found not in allowed:
-        raise table.wrong(key, f"must be one of {', '.join(allowed)}")
-    return found
+    levels = {level: each.take(Around) for level, each in table.table("level").tables()}
+    return Parameter(**asdict(table.take(_Parameter, "level")), name=name, levels=levels)
 
 
 def reason_missing(tool: Tool, family: str | None = None) -> str:

@@ -94,7 +94,7 @@ def run(
 
     Example: tare study run mine.toml --until 1%
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from tare.lab.study import description as descriptions
     from tare.lab.study import document, session
