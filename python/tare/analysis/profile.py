@@ -121,8 +121,3 @@ def call_path(site: int | None, sites: Sequence[Site]) -> CallPath:
     return CallPath(
         path=found["path"], path_shown=found["shown"], path_gap=found["left_out"], path_cut=found["cut"]
     )
-
-
-def communicator_names(communicators: Sequence[Any]) -> list[str]:
-    """The name of each communicator, or its number in the run if it has none: "#3"."""
-    return [each["name"] or f"#{number}" for number, each in enumerate(communicators)]

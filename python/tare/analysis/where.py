@@ -13,7 +13,6 @@ from tare.analysis import deadlock, mismatch
 from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
-from tare.analysis.profile import communicator_names
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
@@ -304,7 +303,7 @@ class _Description:
     def __init__(self, run: Run, is_over: bool) -> None:
         self._sites = run.sites
         self._communicators = run.communicators
-        self._names = communicator_names(run.communicators)
+        self._names = [each["name"] for each in run.communicators]
         self._processes = run.processes
         self._is_over = is_over
         self._end_ns = run.end_ns

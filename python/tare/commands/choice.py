@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tare.analysis import profile
-from tare.analysis.profile import communicator_names
 from tare.errors import NOTHING_MEASURED, CommandError
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def check_worlds(recorded: Run, worlds: Iterable[int] | None) -> None:
 
 def check_communicators(recorded: Run, names: Iterable[str] | None) -> None:
     """CommandError if the run has no communicator of one of these names."""
-    there = list(dict.fromkeys(communicator_names(recorded.communicators)))
+    there = list(dict.fromkeys(each["name"] for each in recorded.communicators))
     for name in names or ():
         if name not in there:
             near = _near(name, there)

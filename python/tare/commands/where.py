@@ -10,7 +10,6 @@ from typing import Any
 from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
-from tare.analysis.profile import communicator_names
 from tare.analysis.rows import fields
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
@@ -66,7 +65,7 @@ def _content(recording: Run, look: Look) -> dict[str, Any]:
 
 
 def _mismatch(found: Mismatch, recording: Run) -> dict[str, Any]:
-    names = communicator_names(recording.communicators)
+    names = [each["name"] for each in recording.communicators]
     sides = [
         {
             "ranks": [{"world": world, "rank": rank} for world, rank in side.ranks],

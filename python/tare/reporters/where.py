@@ -10,7 +10,6 @@ from tare import rank_numbers, units
 from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
-from tare.analysis.profile import communicator_names
 from tare.functions import is_collective, meaning
 from tare.reporters import terminal
 
@@ -42,7 +41,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
         stop = {_rank(each) for each in look.stalled.blocked} & polling
         unless = f"unless {_ranks(stop)} stop{'s' if len(stop) == 1 else ''} polling"
         _show_deadlock(out, look, look.stalled, f"Deadlock {unless}")
-    names = communicator_names(recording.communicators) if look.mismatches else []
+    names = [each["name"] for each in recording.communicators]
     for found in look.mismatches[:LISTED]:
         title, text = _mismatch(found, names)
         _heading(out, f"\n{title}")

@@ -23,10 +23,6 @@ Text key_number(arrow::Dictionary& keys, std::uint64_t key) {
 
 }  // namespace
 
-std::string communicator_name(const CommunicatorInfo& communicator, std::size_t number) {
-  return communicator.name.empty() ? "#" + std::to_string(number) : communicator.name;
-}
-
 RunTexts::RunTexts(Run& run, SiteTexts sites) {
   arrow::Dictionary& functions = of("function");
   for (const std::string& name : run.functions().names()) functions_.emplace_back(functions.number_of(name));
@@ -51,8 +47,7 @@ RunTexts::RunTexts(Run& run, SiteTexts sites) {
     }
   }
   for (const CommunicatorInfo& each : run.communicators())
-    communicators_.push_back({of("communicator").number_of(communicator_name(each, communicators_.size())),
-                              key_number(of("key"), each.key)});
+    communicators_.push_back({of("communicator").number_of(each.name), key_number(of("key"), each.key)});
   for (const ScopeInfo& scope : run.scopes())
     scopes_.push_back({scope.is_file, of("scope").number_of(scope.name), key_number(of("key"), scope.key)});
   lost_type_ = {of("name").number_of(other_name), {}};

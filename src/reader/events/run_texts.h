@@ -16,9 +16,6 @@ namespace tare::reader {
 // What a table shows of call sites. Finding lines takes time, and making texts of whole paths as well.
 enum class SiteTexts : std::uint8_t { none, lines, paths };
 
-// The name of a communicator: "#3" for the one at index 3 if the program gave it none.
-std::string communicator_name(const CommunicatorInfo& communicator, std::size_t number);
-
 // The dictionaries of the columns of a table, and the numbers of the texts of functions, sites and so on in them. An
 // index of -1 stands for none, of which all texts are absent.
 class RunTexts {

@@ -12,7 +12,7 @@ namespace tare::reader {
 // A communicator of the run.
 struct CommunicatorInfo {
   int world = 0;
-  std::string name;
+  std::string name;  // "#3" for the one at index 3 of Run::communicators() if the program gave it none
   std::int32_t size = 0;
   bool inter = false;
   std::uint64_t key = 0;                  // 0: not known

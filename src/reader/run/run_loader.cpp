@@ -170,6 +170,8 @@ void RunLoader::load_definitions() {
     }
     run_.files_.release();
   }
+  for (std::size_t number = 0; number < run_.communicators_.size(); ++number)
+    if (std::string& name = run_.communicators_[number].name; name.empty()) name = "#" + std::to_string(number);
 }
 
 // Applies the definitions of the process that are in files, then those in its segment. Returns warnings about damage.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "format/function_meaning.h"
-#include "reader/events/run_texts.h"
 #include "reader/model/quantiles.h"
 #include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
@@ -240,8 +239,7 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
 std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<std::string>& wanted) {
   std::vector<std::int32_t> numbers;
   for (std::size_t number = 0; number < run.communicators().size(); ++number)
-    if (has(wanted, communicator_name(run.communicators()[number], number)))
-      numbers.push_back(static_cast<std::int32_t>(number));
+    if (has(wanted, run.communicators()[number].name)) numbers.push_back(static_cast<std::int32_t>(number));
   return numbers;
 }
 

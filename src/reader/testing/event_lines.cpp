@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "reader/events/event_tables.h"
-#include "reader/events/run_texts.h"
 
 namespace tare::reader::testing {
 namespace {
@@ -58,7 +57,7 @@ std::string key_text(std::uint64_t key) {
 void add_communicator(Line& line, const Run& run, std::int32_t number) {
   if (number < 0) return;
   const CommunicatorInfo& of = run.communicators()[static_cast<std::size_t>(number)];
-  line.add("communicator", in_quotes(arrow::as_utf8(communicator_name(of, static_cast<std::size_t>(number)))));
+  line.add("communicator", in_quotes(arrow::as_utf8(of.name)));
   if (of.key != 0) line.add("communicator_key", key_text(of.key));
 }
 
