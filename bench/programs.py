@@ -14,6 +14,7 @@ _SOURCES = {
     "bcast_barrier": ROOT / "workloads" / "bcast_barrier.c",
     "ping_pong": ROOT / "workloads" / "ping_pong.c",
     "halo": ROOT / "workloads" / "halo.c",
+    "planted": ROOT / "tests" / "programs" / "planted.c",
     "init_finalize": ROOT / "bench" / "init_finalize.c",
 }
 

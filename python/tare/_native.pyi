@@ -435,34 +435,52 @@ class WaitSum(TypedDict):
     wait_ns: int
     longest_ns: int
 
-class WaitCauseSum(TypedDict):
-    """Wait states in the calls of one function and site, by the call of `cause_rank` that they waited for and
-    the activity that delayed that call most (`delay_site` -1: none was found)."""
+class AwaitedSum(TypedDict):
+    """The waits of one kind in the calls of a site, by the rank that they waited for."""
+
+    world: int
+    rank: int  # that was waited for
+    kind: WaitKind
+    function: str
+    site: int
+    wait_ns: int
+
+class RootSum(TypedDict):
+    """The part of the waits of a kind in the calls of a site that an activity of a rank caused in the end."""
 
     world: int
     kind: WaitKind
     function: str
     site: int
-    cause_rank: int
-    cause_function: str
-    cause_site: int
-    delay_site: int
-    delay_in_call: bool
+    cause_rank: int  # -1: not explained
+    cause_function: str  # that is called at `cause_site`
+    cause_site: int  # of the activity: in calls of this site, or before them
+    cause_in_call: bool
     waits: int
-    wait_ns: int
-    delay_ns: int
-    passed_on_ns: int
+    wait_ns: float
+    longest_ns: float
+    by_time: list[float]  # `wait_ns` in equally long parts of the run
+    waits_by_time: list[int]  # and `waits`
+    by_rank: dict[int, float]  # `wait_ns` of each rank that waited
 
-class DelaySum(TypedDict):
-    """What others waited because a rank was slower than they were: in calls of a site, or before them."""
+class WrongOrder(TypedDict):
+    """Receives that waited while another message had arrived, which the rank worked on only afterwards."""
 
     world: int
     rank: int
-    kind: WaitKind
+    function: str
     site: int
-    in_call: bool
     waits: int
-    cost_ns: int
+    time_ns: int  # of the waits: what the rank could have worked meanwhile
+
+class OutsideSum(TypedDict):
+    """Time of a rank outside MPI before the calls of a site."""
+
+    world: int
+    rank: int
+    function: str
+    site: int
+    time_ns: int
 
 class PathSum(TypedDict):
     """Time of a rank on the critical path: in calls of a site, or before them; -1: behind the last call."""
@@ -514,8 +532,10 @@ class WaitReport(TypedDict):
     """What a traced run waited for; each list begins with what is largest."""
 
     waits: list[WaitSum]
-    causes: list[WaitCauseSum]
-    delays: list[DelaySum]
+    awaited: list[AwaitedSum]
+    causes: list[RootSum]
+    wrong_order: list[WrongOrder]
+    outside: list[OutsideSum]  # by rank and site
     critical_path: list[PathSum]
     clock_violations: list[ClockViolation]
     warnings: list[str]

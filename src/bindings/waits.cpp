@@ -24,7 +24,7 @@ nb::dict wait_report(reader::Run& run) {
     return unwrap(reader::wait_report(run));
   }();
   const std::vector<nb::object> functions = function_texts(run.functions());
-  nb::list waits, causes, delays, path, violations, warnings;
+  nb::list waits, awaited, causes, wrong_order, outside, path, violations, warnings;
   for (const reader::WaitSum& of : report.waits) {
     nb::dict row = row_of_rank(of.world, of.rank);
     row["kind"] = name_of(of.kind);
@@ -35,31 +35,52 @@ nb::dict wait_report(reader::Run& run) {
     row["longest_ns"] = of.longest_ns;
     waits.append(row);
   }
-  for (const reader::WaitCauseSum& of : report.causes) {
+  for (const reader::AwaitedSum& of : report.awaited) {
+    nb::dict row = row_of_rank(of.world, of.rank);
+    row["kind"] = name_of(of.kind);
+    row["function"] = functions[of.function];
+    row["site"] = of.site;
+    row["wait_ns"] = of.wait_ns;
+    awaited.append(row);
+  }
+  for (const reader::RootSum& of : report.causes) {
     nb::dict row;
     row["world"] = of.world;
     row["kind"] = name_of(of.kind);
     row["function"] = functions[of.function];
     row["site"] = of.site;
     row["cause_rank"] = of.cause_rank;
-    row["cause_function"] = functions[of.cause_function];
-    row["cause_site"] = of.cause_site;
-    row["delay_site"] = of.delay.site;
-    row["delay_in_call"] = of.delay.in_call;
+    row["cause_site"] = of.activity.site;
+    row["cause_in_call"] = of.activity.in_call;
     row["waits"] = of.waits;
     row["wait_ns"] = of.wait_ns;
-    row["delay_ns"] = of.delay_ns;
-    row["passed_on_ns"] = of.passed_on_ns;
+    row["longest_ns"] = of.longest_ns;
+    row["cause_function"] = functions[of.cause_function];
+    nb::list by_time, waits_by_time;
+    for (const double part : of.by_time) by_time.append(part);
+    for (const std::uint64_t part : of.waits_by_time) waits_by_time.append(part);
+    row["by_time"] = by_time;
+    row["waits_by_time"] = waits_by_time;
+    nb::dict by_rank;
+    for (std::size_t rank = 0; rank < of.by_rank.size(); ++rank)
+      if (of.by_rank[rank] > 0) by_rank[nb::int_(rank)] = of.by_rank[rank];
+    row["by_rank"] = by_rank;
     causes.append(row);
   }
-  for (const reader::DelaySum& of : report.delays) {
+  for (const reader::WrongOrder& of : report.wrong_order) {
     nb::dict row = row_of_rank(of.world, of.rank);
-    row["kind"] = name_of(of.kind);
-    row["site"] = of.activity.site;
-    row["in_call"] = of.activity.in_call;
+    row["function"] = functions[of.function];
+    row["site"] = of.site;
     row["waits"] = of.waits;
-    row["cost_ns"] = reader::rounded_ns(of.cost_ns);
-    delays.append(row);
+    row["time_ns"] = of.time_ns;
+    wrong_order.append(row);
+  }
+  for (const reader::OutsideSum& of : report.outside) {
+    nb::dict row = row_of_rank(of.world, of.rank);
+    row["function"] = functions[of.function];
+    row["site"] = of.site;
+    row["time_ns"] = of.time_ns;
+    outside.append(row);
   }
   for (const reader::PathSum& of : report.critical_path) {
     nb::dict row = row_of_rank(of.world, of.rank);
@@ -81,8 +102,10 @@ nb::dict wait_report(reader::Run& run) {
   for (const std::string& line : report.warnings) warnings.append(text(line));
   nb::dict result;
   result["waits"] = waits;
+  result["awaited"] = awaited;
   result["causes"] = causes;
-  result["delays"] = delays;
+  result["wrong_order"] = wrong_order;
+  result["outside"] = outside;
   result["critical_path"] = path;
   result["clock_violations"] = violations;
   result["warnings"] = warnings;

@@ -1,12 +1,22 @@
-/* Programs with one fault each: planted KIND. The line in which the time goes by is marked `here`, the one before
- * which the rank that is late computes is marked `cause`. Sleeping stands for computing: it takes as long on a busy
- * machine. */
+/* Programs with known faults: planted NAME. In front of each stands what `tare explain` must say of it, which
+ * tests/support/planted.py reads:
+ *
+ *   @NAME: ranks=N KIND [cause=RANK] [named=RANKS] [seconds=S] [trend=WORD] [| further findings]
+ *
+ * KIND is that of the first finding; `none` says that there is none. `cause` is the rank that causes it, `named` are
+ * the ranks that it names, `seconds` is what it costs all ranks together. The line in which the time goes by is marked
+ * `here`, the one before which the rank that is late computes is marked `cause`. Sleeping stands for computing, except
+ * where processors are short: it takes as long on a busy machine. */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define WORLD MPI_COMM_WORLD
 #define IGNORED MPI_STATUS_IGNORE
@@ -19,6 +29,7 @@ static void compute(int ms) {
   nanosleep(&span, NULL);
 }
 
+/* @late sender: ranks=2 late-sender cause=0 named=1 seconds=0.2 */
 static void late_sender(void) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
@@ -30,6 +41,7 @@ static void late_sender(void) {
   }
 }
 
+/* @late receiver: ranks=2 late-receiver cause=0 named=1 seconds=0.2 */
 static void late_receiver(void) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
@@ -41,6 +53,7 @@ static void late_receiver(void) {
   }
 }
 
+/* @load imbalance: ranks=4 load-imbalance named=2,3 seconds=0.4 */
 static void load_imbalance(void) {
   for (int step = 0; step < 10; ++step) {
     compute(rank >= 2 ? 30 : 10);
@@ -48,6 +61,7 @@ static void load_imbalance(void) {
   }
 }
 
+/* @slow rank: ranks=4 slow-rank cause=1 named=1 seconds=0.9 */
 static void slow_rank(void) {
   for (int step = 0; step < 10; ++step) {
     compute(rank == 1 ? 40 : 10);
@@ -55,6 +69,7 @@ static void slow_rank(void) {
   }
 }
 
+/* @late broadcast: ranks=3 late-broadcast cause=2 named=0,1 seconds=0.4 */
 static void late_broadcast(void) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 2) compute(20);
@@ -62,6 +77,7 @@ static void late_broadcast(void) {
   }
 }
 
+/* @early reduce: ranks=3 early-reduce named=0 seconds=0.2 */
 static void early_reduce(void) {
   for (int step = 0; step < 10; ++step) {
     if (rank != 0) compute(20);
@@ -70,6 +86,7 @@ static void early_reduce(void) {
 }
 
 /* Each rank is late as often as the others: they compute as long in all. */
+/* @alternating imbalance: ranks=3 alternating-imbalance named=0,1,2 seconds=0.72 */
 static void wait_at_nxn(void) {
   for (int step = 0; step < 12; ++step) {
     if (step % size == rank) compute(30);
@@ -77,6 +94,7 @@ static void wait_at_nxn(void) {
   }
 }
 
+/* @serialised: ranks=4 serialised named=0,1,2,3 seconds=1.08 */
 static void serialised(void) {
   const int left = (rank + size - 1) % size, right = (rank + 1) % size;
   for (int step = 0; step < 6; ++step) {
@@ -88,6 +106,7 @@ static void serialised(void) {
 }
 
 /* Rank 0 answers one rank after the other. */
+/* @hot spot: ranks=4 hot-spot cause=0 named=1,2,3 */
 static void hot_spot(void) {
   const int steps = 8;
   MPI_Status status;
@@ -105,6 +124,7 @@ static void hot_spot(void) {
 }
 
 /* The reduction alone would let all but the root go on. */
+/* @needless barrier: ranks=3 needless-barrier seconds=0.48 */
 static void needless_barrier(void) {
   for (int step = 0; step < 12; ++step) {
     if (step % size == rank) compute(20);
@@ -114,16 +134,19 @@ static void needless_barrier(void) {
 }
 
 /* Each rank to itself, so that it waits for nobody. */
+/* @tiny messages: ranks=2 tiny-messages */
 static void tiny_messages(void) {
   for (int step = 0; step < 500000; ++step)
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, rank, 0, &sum, 1, MPI_DOUBLE, rank, 0, WORLD, IGNORED); /* here */
 }
 
+/* @unsuccessful polling: ranks=2 unsuccessful-polling */
 static void polling(void) {
   int there;
   for (int step = 0; step < 800000; ++step) MPI_Iprobe(MPI_ANY_SOURCE, 7, WORLD, &there, IGNORED); /* here */
 }
 
+/* @large collective: ranks=2 large-collective */
 static void large_collective(void) {
   const int many = 1 << 24;
   char* all = malloc((size_t)many * (size_t)size);
@@ -134,6 +157,7 @@ static void large_collective(void) {
   free(own);
 }
 
+/* @slow iterations: ranks=2 slow-iterations */
 static void slow_iterations(void) {
   for (int step = 0; step < 20; ++step) {
     compute(10);
@@ -142,6 +166,7 @@ static void slow_iterations(void) {
   }
 }
 
+/* @ended early: ranks=2 ended-early */
 static void crash(void) {
   compute(50);
   if (rank == 1) raise(SIGSEGV);
@@ -149,6 +174,7 @@ static void crash(void) {
 }
 
 /* Rank 2 ends what would last for ever. */
+/* @deadlock: ranks=3 deadlock */
 static void deadlock(void) {
   if (rank == 2) {
     compute(2000);
@@ -158,6 +184,7 @@ static void deadlock(void) {
 }
 
 /* No fault. */
+/* @balanced: ranks=2 none */
 static void balanced(void) {
   for (int step = 0; step < 3; ++step) {
     compute(300);
@@ -166,6 +193,7 @@ static void balanced(void) {
 }
 
 /* No fault. */
+/* @neighbours: ranks=3 none */
 static void neighbours(void) {
   const int left = (rank + size - 1) % size, right = (rank + 1) % size;
   MPI_Request requests[2];
@@ -175,6 +203,323 @@ static void neighbours(void) {
     MPI_Isend(&value, 1, MPI_DOUBLE, right, 0, WORLD, &requests[1]);
     compute(300);
     MPI_Waitall(2, requests, statuses);
+  }
+}
+
+/* Rank 1 passes on at once what it gets, so rank 0 lets both wait.
+ * @chain: ranks=3 late-sender cause=0 named=1,2 seconds=0.4 */
+static void chain(void) {
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) compute(20);
+    if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED); /* here */
+    if (rank + 1 < size) MPI_Send(&value, 1, MPI_DOUBLE, rank + 1, 0, WORLD);   /* cause */
+  }
+}
+
+/* One rank is slow in one of a hundred iterations; all wait for it, most of them for a neighbour.
+ * @rare: ranks=4 slow-iterations cause=2 seconds=0.9 */
+static void rare(void) {
+  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  for (int step = 0; step < 100; ++step) {
+    compute(3);
+    if (rank == 2 && step == 50) compute(300);
+    MPI_Sendrecv(&value, 1, MPI_DOUBLE, right, 0, &sum, 1, MPI_DOUBLE, left, 0, WORLD, IGNORED); /* here cause */
+  }
+}
+
+/* @growing imbalance: ranks=4 slow-rank cause=1 named=1 seconds=1.14 trend=grows */
+static void growing(void) {
+  for (int step = 0; step < 20; ++step) {
+    compute(rank == 1 ? 5 + 2 * step : 5);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+}
+
+static void write_out(void) {
+  compute(15);
+  MPI_Send(&value, 1, MPI_DOUBLE, (rank + 1) % size, 0, WORLD); /* cause */
+}
+
+/* A token is passed round so that one rank at a time writes; in between all compute alike.
+ * @token: ranks=4 serialised seconds=0.54 */
+static void token(void) {
+  for (int step = 0; step < 3; ++step) {
+    compute(30);
+    if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED); /* here */
+    write_out();
+    if (rank == 0) MPI_Recv(&value, 1, MPI_DOUBLE, size - 1, 0, WORLD, IGNORED); /* here */
+    MPI_Barrier(WORLD);                                                          /* here */
+  }
+}
+
+static void farm(int tasks, int slow_ms) {
+  MPI_Status status;
+  int task = 0, working = size - 1;
+  if (rank == 0) {
+    while (working > 0) {
+      MPI_Recv(&value, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, WORLD, &status); /* here */
+      working -= task >= tasks;
+      MPI_Send(&task, 1, MPI_INT, status.MPI_SOURCE, task < tasks, WORLD);
+      ++task;
+    }
+    return;
+  }
+  while (1) {
+    MPI_Send(&value, 1, MPI_DOUBLE, 0, 0, WORLD); /* cause */
+    MPI_Recv(&task, 1, MPI_INT, 0, MPI_ANY_TAG, WORLD, &status);
+    if (status.MPI_TAG == 0) return;
+    compute(rank == 3 ? slow_ms : 5);
+  }
+}
+
+/* Rank 3 needs ten times as long for a task, so the others have nothing to do at the end.
+ * @slow worker: ranks=4 farm cause=3 */
+static void slow_worker(void) { farm(43, 150); }
+
+/* The master alone has nothing to do.
+ * @farm: ranks=4 farm named=0 */
+static void even_farm(void) { farm(120, 5); }
+
+/* @rendezvous: ranks=2 late-receiver cause=0 named=1 seconds=0.2 */
+static void rendezvous(void) {
+  const int many = 1 << 22;
+  char* data = calloc((size_t)many, 1);
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) {
+      compute(20);
+      MPI_Recv(data, many, MPI_CHAR, 1, 0, WORLD, IGNORED); /* cause */
+    } else {
+      MPI_Send(data, many, MPI_CHAR, 0, 0, WORLD); /* here */
+    }
+  }
+  free(data);
+}
+
+/* The receiver is late, but MPI buffers the messages.
+ * @eager: ranks=2 none */
+static void eager(void) {
+  for (int step = 0; step < 20; ++step) {
+    if (rank == 0) {
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
+      compute(20);
+    } else {
+      compute(20);
+      MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, WORLD, IGNORED);
+    }
+  }
+}
+
+/* @early scan: ranks=3 early-scan cause=0 named=1,2 seconds=0.4 */
+static void early_scan(void) {
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 0 ? 30 : 10);
+    MPI_Scan(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+}
+
+/* Computes for as long as it takes on a processor of its own. */
+static void work(int ms) {
+  struct timespec now;
+  const long until = clock() + ms * (CLOCKS_PER_SEC / 1000);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while (clock() < until);
+}
+
+/* @oversubscribed: ranks=4 oversubscription */
+static void oversubscribed(void) {
+  cpu_set_t two;
+  CPU_ZERO(&two);
+  CPU_SET(0, &two);
+  CPU_SET(1, &two);
+  sched_setaffinity(0, sizeof two, &two);
+  for (int step = 0; step < 20; ++step) {
+    work(25);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here */
+  }
+}
+
+/* Something stops rank 1 twice.
+ * @stopped: ranks=2 blocked cause=1 seconds=0.8 */
+static void stopped(void) {
+  for (int step = 0; step < 40; ++step) {
+    work(10);
+    if (rank == 1 && (step == 10 || step == 30)) {
+      const pid_t self = getpid(), other = fork();
+      if (other == 0) {
+        kill(self, SIGSTOP);
+        usleep(400000);
+        kill(self, SIGCONT);
+        _exit(0);
+      }
+      waitpid(other, NULL, 0);
+    }
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+}
+
+/* Rank 0 takes the messages in the order of the ranks, but rank 1 is the last to send.
+ * @wrong order: ranks=4 wrong-order cause=1 named=0 */
+static void wrong_order(void) {
+  for (int step = 0; step < 6; ++step) {
+    if (rank != 0) {
+      compute(rank == 1 ? 30 : 5);
+      MPI_Send(&value, 1, MPI_DOUBLE, 0, 0, WORLD); /* cause */
+      compute(rank == 1 ? 45 : 70);
+    }
+    for (int from = 1; rank == 0 && from < size; ++from) {
+      MPI_Recv(&value, 1, MPI_DOUBLE, from, 0, WORLD, IGNORED); /* here */
+      compute(15);
+    }
+    MPI_Barrier(WORLD);
+  }
+}
+
+/* @fence: ranks=3 slow-rank cause=1 named=1 seconds=0.4 */
+static void fence(void) {
+  MPI_Win window;
+  double* of_window;
+  MPI_Win_allocate(sizeof value, sizeof value, MPI_INFO_NULL, WORLD, &of_window, &window);
+  MPI_Win_fence(0, window);
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 1 ? 25 : 5);
+    MPI_Put(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window); /* cause */
+    MPI_Win_fence(0, window);                                                  /* here */
+  }
+  MPI_Win_free(&window);
+}
+
+/* @file: ranks=3 slow-rank cause=2 named=2 seconds=0.4 */
+static void file(void) {
+  MPI_File out;
+  char name[] = "/tmp/planted-XXXXXX";
+  if (rank == 0) close(mkstemp(name));
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, WORLD);
+  MPI_File_open(WORLD, name, MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &out);
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 2 ? 25 : 5);
+    /* Strided, so that the library has to collect it. */
+    MPI_File_write_at_all(out, (step * size + rank) * 8, &value, 1, MPI_DOUBLE, IGNORED); /* here cause */
+  }
+  MPI_File_close(&out);
+}
+
+/* @end: ranks=3 slow-rank cause=2 named=2 seconds=0.6 */
+static void end(void) {
+  compute(100);
+  if (rank == 2) compute(300);
+}
+
+/* @two causes: ranks=4 slow-rank cause=3 seconds=0.9 | late-sender cause=0 seconds=0.3 */
+static void two_causes(void) {
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 3 ? 35 : 5);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) compute(30);
+    if (rank > 1) compute(30);
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, WORLD, IGNORED);
+  }
+}
+
+/* A ring in which all wait for rank 1, most for a neighbour.
+ * @ring: ranks=4 late-sender cause=1 seconds=0.9 */
+static void ring(void) {
+  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  for (int step = 0; step < 12; ++step) {
+    compute(rank == 1 ? 35 : 5);
+    MPI_Sendrecv(&value, 1, MPI_DOUBLE, right, 0, &sum, 1, MPI_DOUBLE, left, 0, WORLD, IGNORED); /* here cause */
+  }
+}
+
+/* The same with requests, and a neighbour on either side.
+ * @halo: ranks=4 late-sender cause=1 */
+static void halo(void) {
+  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  for (int step = 0; step < 12; ++step) {
+    MPI_Request requests[4];
+    MPI_Status statuses[4];
+    double in[2];
+    MPI_Irecv(&in[0], 1, MPI_DOUBLE, left, 0, WORLD, &requests[0]);
+    MPI_Irecv(&in[1], 1, MPI_DOUBLE, right, 1, WORLD, &requests[1]);
+    compute(rank == 1 ? 35 : 5);
+    MPI_Isend(&value, 1, MPI_DOUBLE, right, 0, WORLD, &requests[2]); /* cause */
+    MPI_Isend(&value, 1, MPI_DOUBLE, left, 1, WORLD, &requests[3]);
+    MPI_Waitall(4, requests, statuses); /* here */
+  }
+}
+
+/* Rank 1 is late in its row, and so its row is late in its columns.
+ * @rows and columns: ranks=4 slow-rank cause=1 seconds=0.9 */
+static void rows_and_columns(void) {
+  MPI_Comm row, column;
+  MPI_Comm_split(WORLD, rank / 2, rank, &row);
+  MPI_Comm_split(WORLD, rank % 2, rank, &column);
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 1 ? 35 : 5);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, row);    /* here cause */
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, column); /* here */
+  }
+}
+
+/* @probe: ranks=2 late-sender cause=0 named=1 seconds=0.3 */
+static void probe(void) {
+  MPI_Status status;
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) {
+      compute(30);
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, step, WORLD); /* cause */
+    } else {
+      MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status); /* here */
+      MPI_Recv(&value, 1, MPI_DOUBLE, status.MPI_SOURCE, status.MPI_TAG, WORLD, IGNORED);
+    }
+  }
+}
+
+/* Rank 1 polls for a message that is late.
+ * @polled: ranks=2 late-sender cause=0 named=1 */
+static void polled(void) {
+  for (int step = 0; step < 5; ++step) {
+    if (rank == 0) {
+      compute(60);
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, step, WORLD); /* cause */
+    } else {
+      MPI_Request request;
+      int done = 0;
+      MPI_Irecv(&value, 1, MPI_DOUBLE, 0, step, WORLD, &request);
+      while (!done) MPI_Test(&request, &done, IGNORED); /* here */
+    }
+  }
+}
+
+/* The ranks take turns in work that overlaps: a pipeline that is filled. No fault.
+ * @filled pipeline: ranks=3 none */
+static void filled_pipeline(void) {
+  for (int step = 0; step < 60; ++step) {
+    if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED);
+    compute(10);
+    if (rank + 1 < size) MPI_Send(&value, 1, MPI_DOUBLE, rank + 1, 0, WORLD);
+  }
+}
+
+/* No fault.
+ * @alone: ranks=1 none */
+static void alone(void) {
+  for (int step = 0; step < 5; ++step) {
+    compute(50);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD);
+  }
+}
+
+/* Enough computing between messages that wait for nobody. No fault.
+ * @ping pong: ranks=2 none */
+static void ping_pong(void) {
+  for (int step = 0; step < 5; ++step) {
+    compute(200);
+    if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
+    MPI_Recv(&value, 1, MPI_DOUBLE, 1 - rank, 0, WORLD, IGNORED);
+    if (rank == 1) MPI_Send(&value, 1, MPI_DOUBLE, 0, 0, WORLD);
   }
 }
 
@@ -188,7 +533,7 @@ static const struct {
     {"slow rank", slow_rank},
     {"late broadcast", late_broadcast},
     {"early reduce", early_reduce},
-    {"wait at NxN", wait_at_nxn},
+    {"alternating imbalance", wait_at_nxn},
     {"serialised", serialised},
     {"hot spot", hot_spot},
     {"needless barrier", needless_barrier},
@@ -200,6 +545,30 @@ static const struct {
     {"deadlock", deadlock},
     {"balanced", balanced},
     {"neighbours", neighbours},
+    {"chain", chain},
+    {"rare", rare},
+    {"growing imbalance", growing},
+    {"token", token},
+    {"slow worker", slow_worker},
+    {"farm", even_farm},
+    {"rendezvous", rendezvous},
+    {"eager", eager},
+    {"early scan", early_scan},
+    {"oversubscribed", oversubscribed},
+    {"stopped", stopped},
+    {"wrong order", wrong_order},
+    {"fence", fence},
+    {"file", file},
+    {"end", end},
+    {"two causes", two_causes},
+    {"ring", ring},
+    {"halo", halo},
+    {"rows and columns", rows_and_columns},
+    {"probe", probe},
+    {"polled", polled},
+    {"filled pipeline", filled_pipeline},
+    {"alone", alone},
+    {"ping pong", ping_pong},
 };
 
 int main(int argc, char** argv) {

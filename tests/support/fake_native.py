@@ -431,14 +431,30 @@ WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
             "waits": 3, "wait_ns": 400_000_000, "longest_ns": 200_000_000,
         }
     ],
+    "awaited": [
+        {
+            "world": 0, "rank": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0,
+            "wait_ns": 400_000_000,
+        }
+    ],
     "causes": [
         {
             "world": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0, "cause_rank": 0,
-            "cause_function": "MPI_Send", "cause_site": 1, "delay_site": 1, "delay_in_call": False,
-            "waits": 3, "wait_ns": 400_000_000, "delay_ns": 300_000_000, "passed_on_ns": 0,
-        }
+            "cause_function": "MPI_Send", "cause_site": 1, "cause_in_call": False, "waits": 3,
+            "wait_ns": 300_000_000.0, "longest_ns": 200_000_000.0, "waits_by_time": [3] + 7 * [0],
+            "by_time": [300_000_000.0] + 7 * [0.0],
+            "by_rank": {1: 300_000_000.0},
+        },
+        {
+            "world": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0, "cause_rank": -1,
+            "cause_function": "", "cause_site": -1, "cause_in_call": False, "waits": 3,
+            "wait_ns": 100_000_000.0, "longest_ns": 50_000_000.0, "waits_by_time": [3] + 7 * [0],
+            "by_time": 8 * [12_500_000.0],
+            "by_rank": {1: 100_000_000.0},
+        },
     ],
-    "delays": [],
+    "wrong_order": [],
+    "outside": [{"world": 0, "rank": 0, "function": "MPI_Send", "site": 1, "time_ns": 500_000_000}],
     "critical_path": [
         {"world": 0, "rank": 0, "function": "MPI_Send", "site": 1, "in_call": False, "time_ns": 500_000_000}
     ],

@@ -36,6 +36,8 @@ def explained(*findings: Finding, traced: bool = True, notes: tuple[str, ...] = 
         ranks=4,
         net_ns=1_000_000_000,
         mpi_share=0.03,
+        lost_ns=40_000_000,
+        unexplained_ns=40_000_000,
         is_traced=traced,
         is_too_short=False,
         notes=notes,

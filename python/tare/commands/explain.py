@@ -36,6 +36,8 @@ def explain(
             "ranks": found.ranks,
             "net_ns": found.net_ns,
             "mpi_share": found.mpi_share,
+            "lost_ns": found.lost_ns,
+            "unexplained_ns": found.unexplained_ns,
             "is_traced": found.is_traced,
             "findings": [explanation.record(each, recording.start_ns) for each in found.findings],
             "sentences": explanation.sentences(found, recording.start_ns),

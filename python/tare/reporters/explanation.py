@@ -89,22 +89,18 @@ def _capital(text: str) -> str:
 
 
 def _because(found: Finding) -> str:
-    """The rank for which they wait, and what it does in the meantime."""
+    """The rank that makes them wait in the end, and what it does in the meantime."""
     if found.cause_rank is None:
         return ""
     most = found.cause_share or 0.0
-    whom = (
-        f"rank {found.cause_rank}"
-        if most > 0.95
-        else f"rank {found.cause_rank} most ({units.percent(most)} of it)"
-    )
+    whom = f"rank {found.cause_rank}"
     if most < 0.5:
-        whom = f"one rank at a time, rank {found.cause_rank} most ({units.percent(most)} of it)"
-    text = f"; the wait is for {whom}"
-    if found.cause_at == UNKNOWN:
-        return text
+        whom = f"one rank or another, {whom} most"
+    if found.cause_at == UNKNOWN and not found.cause_function:
+        return f", because of {whom}"
     what = "is longer in" if found.cause_in_call else "computes longer before"
-    return f"{text}, which {what} {_call(found.cause_function, found.cause_at)}"
+    part = "" if most > 0.95 else f" ({units.percent(most)} of it)"
+    return f", because {whom} {what} {_call(found.cause_function, found.cause_at)}{part}"
 
 
 _WAITS = {
@@ -123,7 +119,34 @@ def _wait(found: Finding) -> str:
     verb = "spends" if len(found.ranks) == 1 else "spend"
     return (
         f"{_capital(found.kind)}: {who} {verb} {_takes(found)} ({units.duration(found.time_ns)}) in "
-        f"{_call(found.function, found.at)} {_WAITS[found.kind]}{_because(found)}."
+        f"{_call(found.function, found.at)} {_WAITS[found.kind]}{_because(found)}{_trend(found)}."
+    )
+
+
+def _trend(found: Finding) -> str:
+    return "; it grows in the course of the run" if found.trend else ""
+
+
+def _wrong_order(found: Finding) -> str:
+    waiting = units.duration(found.most_ns or 0)
+    return (
+        f"Wrong order of receives: {rank_numbers.named(found.ranks)} spends {_takes(found)} "
+        f"({units.duration(found.time_ns)}) in {_call(found.function, found.at)} waiting for a message while "
+        f"others lie there{_because(found)}; {waiting} of work on those would fit into the wait."
+    )
+
+
+def _farm(found: Finding) -> str:
+    number = units.number_of(found.calls, "task")
+    tasks = f"Rank {found.detail} gives {number} to the others and computes nothing itself"
+    usual, slow = units.duration(found.mean_ns or 0), units.duration(found.most_ns or 0)
+    if found.cause_rank is None:
+        return f"{tasks}: waiting for them costs {_takes(found)}, most in {_call(found.function, found.at)}."
+    tail = units.duration(found.tail_ns or 0)
+    return (
+        f"{tasks}; rank {found.cause_rank} is a slow worker: {slow} for a task where the others need {usual} "
+        f"on average. Waiting costs {_takes(found)}, most in {_call(found.function, found.at)}; {tail} of it "
+        "the workers have nothing left to do."
     )
 
 
@@ -149,16 +172,20 @@ def _hot_spot(found: Finding) -> str:
 
 
 def _imbalance(found: Finding) -> str:
-    who = rank_numbers.named(found.ranks)
-    several = len(found.ranks) > 1
-    before = f", most before {_call(found.cause_function, found.cause_at)}" if found.cause_function else ""
+    before = f" before {_call(found.cause_function, found.cause_at)}" if found.cause_function else ""
+    loses = f"lose {_takes(found)} waiting" if before else f"lose {_takes(found)} by it"
     waits = f", most in {_call(found.function, found.at)}" if found.function else ""
+    most, mean = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
+    if found.kind == "alternating imbalance":
+        return (
+            f"Alternating imbalance: now one rank computes longer{before}, now another, although it is "
+            f"{mean} for each in all; the others {loses}{waits}{_trend(found)}."
+        )
+    several = len(found.ranks) > 1
     title = "One slow rank" if found.kind == "slow rank" else "Load imbalance"
-    return (
-        f"{title}: {who} compute{'' if several else 's'} {'up to ' if several else ''}"
-        f"{units.duration(found.most_ns or 0)}, the others {units.duration(found.mean_ns or 0)} on average"
-        f"{before}; the others lose {_takes(found)} by it{waits}."
-    )
+    who = f"{rank_numbers.named(found.ranks)} compute{' up to' if several else 's'}"
+    others = f"the others {mean} on average; the others {loses}{waits}{_trend(found)}."
+    return f"{title}: {who} {most}{before}, {others}"
 
 
 def _needless(found: Finding) -> str:
@@ -227,9 +254,9 @@ def _slow_iterations(found: Finding, start_ns: int) -> str:
     )
 
 
-def _mpi_share(found: Finding) -> str:
+def _not_explained(found: Finding) -> str:
     return (
-        f"MPI takes {_takes(found)}; {units.percent(found.cause_share or 0.0)} of that is in "
+        f"Not explained: {_takes(found)} in MPI; {units.percent(found.cause_share or 0.0)} of that is in "
         f"{_call(found.function, found.at)}."
     )
 
@@ -276,5 +303,8 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "unsuccessful polling": _polling,
     "large collective": _large,
     "frequent calls": _frequent,
-    "MPI share": _mpi_share,
+    "not explained": _not_explained,
+    "farm": _farm,
+    "wrong order": _wrong_order,
+    "alternating imbalance": _imbalance,
 }

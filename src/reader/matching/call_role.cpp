@@ -41,6 +41,9 @@ CallRole role_of_call(const FunctionMeaning& function) {
       return CallRole::starts;
     case CallClass::completion:
       return CallRole::completes;
+    case CallClass::collective:
+      if (function.waits == Waits::unknown && !function.makes_communicator) return CallRole::may_wait;
+      return role_of_rest(function.waits);
     default:
       return role_of_rest(function.waits);
   }

@@ -20,6 +20,7 @@ enum class CallRole : std::uint8_t {
   to_all,     // a collective in which every rank waits for every other
   from_root,  // every rank waits for the root
   to_root,    // the root waits for every rank
+  may_wait,   // a collective of a file: which ranks wait for which, the implementation knows
   scan,       // every rank waits for those below
   unknown,    // waits for something that the trace does not show, or that is not communication
 };

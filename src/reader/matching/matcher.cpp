@@ -119,6 +119,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
     case CallRole::completes:
       return complete_requests(rank, row, call);
     case CallRole::to_all:
+    case CallRole::may_wait:
     case CallRole::from_root:
     case CallRole::to_root:
     case CallRole::scan:

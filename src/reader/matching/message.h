@@ -53,6 +53,7 @@ struct End {
   // The call of `other_rank`: for Kind::received, the call that sent the message; for Kind::sent, the call that posted
   // the receive; for a collective, the call of the last rank that it needs.
   PartCall other;
+  std::uint64_t bytes = format::no_bytes;  // for Kind::sent: of the message
 };
 
 // One collective operation on a communicator, window or file.

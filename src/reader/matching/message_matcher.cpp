@@ -262,7 +262,7 @@ void MessageMatcher::add_end(Slot slot) {
   const bool is_sent = half.direction == Direction::sent;
   ends_->push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,
                     half.channel.communicator, half.part.rank, other.rank, half.channel.tag, half.part.posted,
-                    half.part.completed, other.posted});
+                    half.part.completed, other.posted, half.part.bytes});
 }
 
 void MessageMatcher::finish(Receives& receives) { receives.posted.finish(on_known_channel()); }

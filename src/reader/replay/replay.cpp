@@ -245,6 +245,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
       complete(rank, thread, row);
       break;
     case CallRole::unknown:
+    case CallRole::may_wait:
       is_known = false;
       break;
     case CallRole::to_all:

@@ -304,7 +304,7 @@ TEST(CallRole, FollowsFromTheMeaning) {
   EXPECT_EQ(role_of(Function::MPI_Win_free), CallRole::to_all);
   EXPECT_EQ(role_of(Function::MPI_Comm_free), CallRole::unknown);
   EXPECT_EQ(role_of(Function::MPI_Ineighbor_allgather), CallRole::unknown);
-  EXPECT_EQ(role_of(Function::MPI_File_iread_all), CallRole::unknown);
+  EXPECT_EQ(role_of(Function::MPI_File_iread_all), CallRole::may_wait);
   EXPECT_EQ(role_of(Function::MPI_File_get_size), CallRole::local);
   EXPECT_EQ(role_of(Function::MPI_Rput), CallRole::local);
   EXPECT_EQ(role_of(Function::MPI_Info_create), CallRole::local);

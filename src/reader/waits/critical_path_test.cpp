@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "reader/testing/script.h"
 #include "reader/waits/wait_report.h"
 
@@ -44,11 +46,12 @@ TEST(CriticalPath, GoesOverToWhomWasWaitedFor) {
                                              "1 in 3: 10"};
   EXPECT_EQ(lines, expected);
   std::vector<std::string> causes;
-  for (const WaitCauseSum& of : report->causes)
-    causes.push_back(std::to_string(of.wait_ns) + " in " + std::to_string(of.site + 1) + " for " +
-                     std::to_string(of.cause_rank) + " in " + std::to_string(of.cause_site + 1) + ", " +
-                     std::to_string(of.delay.site + 1) + (of.delay.in_call ? " in call" : " before"));
-  EXPECT_EQ(causes, (std::vector<std::string>{"400 in 3 for 0 in 1, 1 before", "250 in 2 for 1 in 4, 4 before"}));
+  for (const RootSum& of : report->causes)
+    causes.push_back(std::to_string(std::lround(of.wait_ns)) + " in " + std::to_string(of.site + 1) + " because of " +
+                     std::to_string(of.cause_rank) + (of.activity.in_call ? " in " : " before ") +
+                     std::to_string(of.activity.site + 1));
+  // Rank 1 then computes for 300 and not for 50; it also spends 10 in its receive after the message has come.
+  EXPECT_EQ(causes, (std::vector<std::string>{"400 in 3 because of 0 before 1", "250 in 2 because of 1 before 4"}));
 }
 
 TEST(CriticalPath, OfOneRankIsTheRank) {

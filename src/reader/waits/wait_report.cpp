@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -12,64 +13,154 @@
 namespace tare::reader {
 namespace {
 
-class CauseSums {
+// When each world began, and how long it took.
+class Spans {
  public:
-  void add(const WaitState& wait) {
-    const SiteActivity delay = wait.longest_delay_ns > 0 ? wait.delay : SiteActivity{};
-    WaitCauseSum& of = sums_[{wait.world, wait.kind, wait.call.function, wait.call.site, wait.cause_rank,
-                              wait.cause.function, wait.cause.site, delay.site, delay.in_call}];
-    of = {wait.world,
-          wait.cause_rank,
-          wait.kind,
-          wait.call.function,
-          wait.cause.function,
-          wait.call.site,
-          wait.cause.site,
-          delay,
-          of.waits + 1,
-          sum(of.wait_ns, wait.wait_ns),
-          sum(of.delay_ns, wait.delay_ns),
-          sum(of.passed_on_ns, wait.passed_on_ns)};
+  explicit Spans(const Run& run) {
+    for (const Process& process : run.processes()) {
+      const format::ProcessRecord& r = process.record;
+      Span& of = spans_.try_emplace(process.world).first->second;
+      of.begin_ns = std::min(of.begin_ns, process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach));
+      of.end_ns = std::max(of.end_ns, process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end));
+    }
   }
-
-  std::vector<WaitCauseSum> sorted() const {
-    std::vector<WaitCauseSum> all;
-    for (const auto& [key, of] : sums_) all.push_back(of);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const WaitCauseSum& a, const WaitCauseSum& b) { return a.wait_ns > b.wait_ns; });
-    return all;
+  std::size_t part_of(std::int32_t world, std::int64_t at_ns) const {
+    const auto found = spans_.find(world);
+    if (found == spans_.end()) return 0;
+    const auto length =
+        static_cast<double>(std::max<std::int64_t>(difference(found->second.end_ns, found->second.begin_ns), 1));
+    const double part = static_cast<double>(difference(at_ns, found->second.begin_ns)) / length * RootSum::parts;
+    return static_cast<std::size_t>(std::clamp(part, 0.0, RootSum::parts - 1.0));
   }
 
  private:
-  std::map<std::tuple<int, WaitKind, std::uint16_t, int, int, std::uint16_t, int, int, bool>, WaitCauseSum> sums_;
+  struct Span {
+    std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+  };
+  std::map<std::int32_t, Span> spans_;
 };
+
+// Where ranks waited.
+struct Where {
+  std::int32_t world, site;
+  std::uint16_t function;
+  WaitKind kind;
+  auto operator<=>(const Where&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+Where where(const WaitState& wait) { return {wait.world, wait.call.site, wait.call.function, wait.kind}; }
+
+template <class Row>
+std::vector<Row> sorted(std::vector<Row> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.wait_ns > b.wait_ns; });
+  return rows;
+}
+
+class Sums {
+ public:
+  explicit Sums(const Run& run) : spans_(run) {}
+
+  void add(const WaitState& wait) {
+    Of& of = all_[where(wait)];
+    WaitSum& waits = of.waits.try_emplace(wait.rank).first->second;
+    ++waits.waits;
+    waits.wait_ns = sum(waits.wait_ns, wait.wait_ns);
+    waits.longest_ns = std::max(waits.longest_ns, wait.wait_ns);
+    std::int64_t& awaited = of.awaited[wait.cause_rank];
+    awaited = sum(awaited, wait.wait_ns);
+    double rest = 1;
+    for (const RootCause& root : wait.roots) {
+      add(of, root.rank, root.activity, wait, root.share);
+      rest -= root.share;
+    }
+    if (rest > 1e-9) add(of, -1, {}, wait, rest);
+  }
+
+  void write(WaitReport& report, const WaitStates& states) const {
+    for (const auto& [at, of] : all_) {
+      for (const auto& [rank, waits] : of.waits) {
+        WaitSum row = waits;
+        row.world = at.world;
+        row.rank = rank;
+        row.kind = at.kind;
+        row.function = at.function;
+        row.site = at.site;
+        report.waits.push_back(row);
+      }
+      for (const auto& [rank, wait_ns] : of.awaited)
+        report.awaited.push_back({at.world, rank, at.kind, at.function, at.site, wait_ns});
+      for (const auto& [key, root] : of.roots) {
+        RootSum row = root;
+        row.world = at.world;
+        row.kind = at.kind;
+        row.function = at.function;
+        row.site = at.site;
+        std::tie(row.cause_rank, row.activity.site, row.activity.in_call) = key;
+        row.cause_function = states.function_at(row.activity.site);
+        report.causes.push_back(std::move(row));
+      }
+    }
+    report.waits = sorted(std::move(report.waits));
+    report.awaited = sorted(std::move(report.awaited));
+    report.causes = sorted(std::move(report.causes));
+  }
+
+ private:
+  struct Of {
+    std::map<std::int32_t, WaitSum> waits;         // by rank that waits
+    std::map<std::int32_t, std::int64_t> awaited;  // by rank that was waited for
+    std::map<std::tuple<std::int32_t, std::int32_t, bool>, RootSum> roots;
+  };
+
+  void add(Of& of, std::int32_t rank, const SiteActivity& activity, const WaitState& wait, double share) {
+    RootSum& root = of.roots[{rank, activity.site, activity.in_call}];
+    const double wait_ns = share * static_cast<double>(wait.wait_ns);
+    ++root.waits;
+    root.wait_ns += wait_ns;
+    root.longest_ns = std::max(root.longest_ns, wait_ns);
+    const std::size_t part = spans_.part_of(wait.world, wait.call.enter_ns);
+    root.by_time[part] += wait_ns;
+    ++root.waits_by_time[part];
+    const auto waiting = static_cast<std::size_t>(wait.rank);
+    if (waiting >= root.by_rank.size()) root.by_rank.resize(waiting + 1);
+    root.by_rank[waiting] += wait_ns;
+  }
+
+  Spans spans_;
+  std::map<Where, Of> all_;
+};
+
+// Reads all wait states, again if some were misjudged. `make`: begins a new consumer.
+template <class Make>
+Result<WaitStates> read_waits(Run& run, const Make& make) {
+  EagerSends eager;
+  while (true) {
+    auto states = WaitStates::open(run, eager);
+    if (!states) return states.failure();
+    auto consume = make();
+    for (auto some = states->next(); !some.empty(); some = states->next())
+      for (const WaitState& wait : some) consume(wait);
+    if (!states->eager().has_misjudged()) return states;
+    eager = states->eager();
+  }
+}
 
 }  // namespace
 
 Result<WaitReport> wait_report(Run& run) {
-  auto states = WaitStates::open(run);
+  std::optional<Sums> sums;
+  const auto states = read_waits(run, [&] {
+    sums.emplace(run);
+    return [&sums](const WaitState& wait) { sums->add(wait); };
+  });
   if (!states) return states.failure();
-  std::map<std::tuple<int, int, WaitKind, std::uint16_t, std::int32_t>, WaitSum> sums;
-  CauseSums causes;
-  for (auto some = states->next(); !some.empty(); some = states->next())
-    for (const WaitState& wait : some) {
-      causes.add(wait);
-      WaitSum& of = sums[{wait.world, wait.rank, wait.kind, wait.call.function, wait.call.site}];
-      of = {wait.world,
-            wait.rank,
-            wait.kind,
-            wait.call.function,
-            wait.call.site,
-            of.waits + 1,
-            sum(of.wait_ns, wait.wait_ns),
-            std::max(of.longest_ns, wait.wait_ns)};
-    }
   WaitReport report;
-  for (const auto& [key, of] : sums) report.waits.push_back(of);
-  std::sort(report.waits.begin(), report.waits.end(),
-            [](const WaitSum& a, const WaitSum& b) { return a.wait_ns > b.wait_ns; });
-  report.causes = causes.sorted();
-  report.delays = states->delays();
+  sums->write(report, *states);
+  report.wrong_order = states->wrong_order();
+  for (const TracedThread& thread : states->threads())
+    for (std::size_t i = 0; i < thread.outside_ns.size(); ++i)
+      if (thread.outside_ns[i] > 0)
+        report.outside.push_back({thread.world, thread.rank, static_cast<std::int32_t>(i) - 1,
+                                  states->function_at(static_cast<std::int32_t>(i) - 1), thread.outside_ns[i]});
   report.violations = states->violations();
   report.warnings = states->warnings();
   auto path = path_profile(run, states->threads(), critical_path(run, states->threads()));
@@ -79,7 +170,9 @@ Result<WaitReport> wait_report(Run& run) {
 }
 
 Result<TableStream> wait_table(Run& run) {
-  auto opened = WaitStates::open(run);
+  const auto first = read_waits(run, [] { return [](const WaitState&) {}; });
+  if (!first) return first.failure();
+  auto opened = WaitStates::open(run, first->eager());
   if (!opened) return opened.failure();
   const auto states = std::make_shared<WaitStates>(std::move(*opened));
   const auto texts = std::make_shared<RunTexts>(run, SiteTexts::lines);
@@ -87,6 +180,7 @@ Result<TableStream> wait_table(Run& run) {
   const auto more = [states, texts](std::vector<rows::Waits>& rows) {
     for (const WaitState& wait : states->next()) {
       const bool has_delay = wait.longest_delay_ns > 0;
+      const RootCause root = wait.roots.empty() ? RootCause{} : wait.roots.front();
       rows.push_back({.kind = static_cast<std::int32_t>(wait.kind),
                       .world = wait.world,
                       .rank = wait.rank,
@@ -103,7 +197,11 @@ Result<TableStream> wait_table(Run& run) {
                       .passed_on_ns = wait.passed_on_ns,
                       .longest_delay_ns = wait.longest_delay_ns,
                       .delay_in_call = wait.delay.in_call,
-                      .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt});
+                      .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt,
+                      .root_rank = if_known(root.rank),
+                      .root_in_call = root.activity.in_call,
+                      .root_site = if_known(root.activity.site),
+                      .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
     }
   };
   return streamed_table<rows::Waits>(*texts, more, [states] { return states->warnings(); });

@@ -1,8 +1,10 @@
-// A report on waiting in a traced run: sums of wait states, delays and the critical path. Also the table of all wait
-// states.
+// A report on waiting in a traced run: sums of wait states, their causes and the critical path. Also the table of all
+// wait states.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reader/run/run.h"
@@ -20,28 +22,54 @@ struct WaitSum {
   std::int64_t wait_ns = 0, longest_ns = 0;
 };
 
-// The wait states of one kind in the calls of one function at one site, summed over the ranks that waited. They are
-// grouped by the call that they waited for and the activity that delayed this call most.
-struct WaitCauseSum {
-  std::int32_t world = 0, cause_rank = -1;
+// The wait states of one kind in the calls of one function at one site, by the rank that they waited for.
+struct AwaitedSum {
+  std::int32_t world = 0, rank = -1;
   WaitKind kind = WaitKind::late_sender;
-  std::uint16_t function = 0, cause_function = 0;
-  std::int32_t site = -1, cause_site = -1;
-  SiteActivity delay{};  // its site is -1 if no delay was found
-  std::uint64_t waits = 0;
-  std::int64_t wait_ns = 0, delay_ns = 0, passed_on_ns = 0;
+  std::uint16_t function = 0;
+  std::int32_t site = -1;
+  std::int64_t wait_ns = 0;
+};
+
+// The part of these wait states that an activity of a rank is the root cause of. Each nanosecond of a wait is in one of
+// them.
+struct RootSum {
+  static constexpr std::size_t parts = 8;
+
+  std::int32_t world = 0;
+  WaitKind kind = WaitKind::late_sender;
+  std::uint16_t function = 0;
+  std::int32_t site = -1;
+  std::int32_t cause_rank = -1;  // -1: not explained
+  SiteActivity activity;
+  std::uint16_t cause_function = 0;  // that is called there
+  std::uint64_t waits = 0;           // of which this is a cause
+  double wait_ns = 0, longest_ns = 0;
+  // In each of these parts of the run, which are equally long: wait_ns and waits.
+  std::array<double, parts> by_time{};
+  std::array<std::uint64_t, parts> waits_by_time{};
+  std::vector<double> by_rank;  // wait_ns of each rank, up to the last that waited
+};
+
+// The time of a rank outside MPI before the calls at a site.
+struct OutsideSum {
+  std::int32_t world = 0, rank = -1, site = -1;
+  std::uint16_t function = 0;
+  std::int64_t time_ns = 0;
 };
 
 struct WaitReport {
   std::vector<WaitSum> waits;  // here and below: largest first
-  std::vector<WaitCauseSum> causes;
-  std::vector<DelaySum> delays;
+  std::vector<AwaitedSum> awaited;
+  std::vector<RootSum> causes;
+  std::vector<WrongOrder> wrong_order;
+  std::vector<OutsideSum> outside;  // by rank and site
   std::vector<PathSum> critical_path;
   std::vector<ClockViolation> violations;
   std::vector<std::string> warnings;
 };
 
-// Reads the trace twice.
+// Reads the trace twice; three times if it shows only at its end which sends are eager.
 Result<WaitReport> wait_report(Run& run);
 
 }  // namespace tare::reader

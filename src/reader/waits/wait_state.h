@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "reader/matching/message.h"
 
@@ -26,6 +27,13 @@ struct SiteActivity {
   bool operator==(const SiteActivity&) const = default;
 };
 
+// What made a rank wait in the end: an activity of a rank that waited for nobody meanwhile.
+struct RootCause {
+  std::int32_t rank = -1;
+  SiteActivity activity;
+  double share = 0;  // of the wait
+};
+
 struct WaitState {
   WaitKind kind = WaitKind::late_sender;
   std::int32_t world = 0, rank = -1, communicator = -1;
@@ -35,19 +43,13 @@ struct WaitState {
   PartCall cause;  // the call that it waited for
   // The wait is divided into two parts. delay_ns is due to activities in which the cause spent more time than this rank
   // since the two last synchronised; `delay` is the one with the most time, longest_delay_ns. passed_on_ns is due to
-  // waits of the cause itself.
+  // waits of the cause itself. If it is not known what the cause did, their sum is less than the wait.
   std::int64_t delay_ns = 0, passed_on_ns = 0;
   SiteActivity delay{};
   std::int64_t longest_delay_ns = 0;
-};
-
-// The waiting time of other ranks that an activity of a rank caused, by kind of wait.
-struct DelaySum {
-  std::int32_t world = 0, rank = -1;
-  SiteActivity activity;
-  WaitKind kind = WaitKind::late_sender;
-  double cost_ns = 0;
-  std::uint64_t waits = 0;
+  // The delays, and in the place of the part that was passed on its own causes, the largest first. What their shares
+  // lack of 1 is not explained.
+  std::vector<RootCause> roots{};
 };
 
 // Messages between two ranks that seem to have been received before they were sent.

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "format/function_meaning.h"
@@ -12,6 +13,7 @@
 #include "reader/model/by_rank.h"
 #include "reader/time_arithmetic.h"
 #include "reader/waits/delays.h"
+#include "reader/waits/synchronisations.h"
 
 namespace tare::reader {
 namespace {
@@ -21,8 +23,10 @@ using namespace tare::format;
 constexpr std::size_t batch_rows = 4096;
 // Limits of the number of calls that are kept in memory: for each thread, and for all threads together.
 constexpr std::size_t max_calls = 256, min_calls = 32, all_calls = 1U << 22;
-// Polls with at most this time between them are one wait.
+// Polls with at most this time between them are one wait. After so many of them, a longer time between two is no work,
+// but the thread had no processor.
 constexpr std::int64_t between_polls_ns = 1000;
+constexpr std::uint64_t many_polls = 100;
 // If a call both sends and receives, its wait is only attributed to a late receiver if that wait is longer by this
 // factor than the wait for its own message.
 constexpr double clearly = 1.1;
@@ -32,6 +36,7 @@ struct Pending {
   PartCall call{INT64_MIN, INT64_MIN};
   std::int64_t begin_ns = 0;  // of the first of its polls
   bool is_poll = false;
+  std::uint64_t polls = 0;  // number of polls in a row
   std::optional<WaitState> wait;
   bool is_received = false;  // `wait` is for a message or a collective, and not for a receiver
 };
@@ -42,9 +47,20 @@ struct Probed {
   std::int32_t source = -1, tag = -1, communicator = -1;
 };
 
+// The last wait of a thread for a message.
+struct Received {
+  std::int32_t source = -1;
+  std::uint16_t function = 0;
+  std::int32_t site = -1;
+  std::uint64_t number = 0;  // of the call
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::int64_t wrong_ns = 0;  // part of the wait that is counted as WrongOrder
+};
+
 struct Thread {
   std::uint32_t index = 0;
   Pending last;
+  Received received;
   std::uint64_t calls = 0;
   std::optional<Probed> probed;
   History history;
@@ -72,14 +88,23 @@ WaitKind kind_of(const End& end) {
 }  // namespace
 
 struct WaitStates::State {
-  State(Run& of, EventStream stream)
-      : run(of), events(std::move(stream)), matcher(of, {false, true}), delays(of.sites().size()) {
+  State(Run& of, EventStream stream, EagerSends known)
+      : run(of),
+        events(std::move(stream)),
+        matcher(of, {false, true}),
+        delays(of.sites().size()),
+        functions(of.sites().size() + 1),
+        eager(std::move(known)) {
+    eager.forget_suspects();
     std::size_t locations = 0;
     for (const Process& process : of.processes()) locations += process.record.threads + std::size_t{1};
     for (const Process& process : of.processes()) {
       const ProcessRecord& r = process.record;
       if (!can_be_rank(process.world, r.rank)) continue;
-      by_rank.at(process.world, r.rank).begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
+      const std::int64_t begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
+      by_rank.at(process.world, r.rank).begin_ns = begin_ns;
+      const auto [first, is_new] = first_ns.try_emplace(process.world, begin_ns);
+      if (!is_new) first->second = std::min(first->second, begin_ns);
     }
     capacity = std::clamp(all_calls / (locations + 1), min_calls, max_calls);
   }
@@ -91,6 +116,8 @@ struct WaitStates::State {
   void finish(Thread& thread);
   void emit(Thread& thread, WaitState wait, std::int64_t begin_ns);
   void violate(const End& end);
+  void compare_order(Thread& thread, const End& end);
+  void finish();
 
   // A rank.
   struct Place {
@@ -116,10 +143,14 @@ struct WaitStates::State {
   EventStream events;
   Matcher matcher;
   Delays delays;
+  std::vector<std::uint16_t> functions;  // by site, plus 1
   std::size_t capacity = max_calls;
   ByRank<Place> by_rank;
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<TracedThread> traced;
+  EagerSends eager;
+  std::map<std::int32_t, std::int64_t> first_ns;  // by world: when its first rank left MPI_Init
+  std::map<std::tuple<std::int32_t, std::int32_t, std::uint16_t, std::int32_t>, WrongOrder> wrong_order;
   std::map<std::array<std::int32_t, 3>, std::size_t> violated;
   std::vector<ClockViolation> violations;
   std::vector<WaitState> found;
@@ -138,14 +169,25 @@ void WaitStates::State::add(const EventRow& row) {
                         row.function};
     const std::int64_t before_ns = thread.last.call.leave_ns;
     const std::int64_t gap_ns = before_ns == INT64_MIN ? 0 : difference(call.enter_ns, before_ns);
-    const bool goes_on =
-        meaning.is_poll && thread.last.is_poll && gap_ns <= between_polls_ns && thread.last.call.site == call.site;
+    const bool goes_on = meaning.is_poll && thread.last.is_poll && thread.last.call.site == call.site &&
+                         (gap_ns <= between_polls_ns || thread.last.polls >= many_polls);
+    thread.last.polls = goes_on ? thread.last.polls + 1 : 1;
     if (goes_on && !thread.history.empty()) {
       Segment& polls = thread.history.back();
       polls.call_ns = difference(call.leave_ns, thread.last.begin_ns);
     } else {
-      thread.history.add({call.number, std::max<std::int64_t>(gap_ns, 0), row.duration_ns, 0, row.site}, capacity);
+      // What MPI_Init costs the other ranks is by how much a rank leaves it later than the first.
+      const std::int64_t call_ns = meaning.begins_world
+                                       ? std::max<std::int64_t>(difference(call.leave_ns, first_ns[row.world]), 0)
+                                       : row.duration_ns;
+      const std::int64_t outside_ns = meaning.begins_world ? 0 : std::max<std::int64_t>(gap_ns, 0);
+      thread.history.add({call.number, call.enter_ns, outside_ns, call_ns, 0, row.site, {}}, capacity);
       thread.last.begin_ns = call.enter_ns;
+      std::vector<std::int64_t>& of_site = traced[thread.index].outside_ns;
+      const auto site = static_cast<std::size_t>(row.site + 1);
+      if (site < functions.size()) functions[site] = row.function;
+      if (site >= of_site.size()) of_site.resize(site + 1);
+      of_site[site] = sum(of_site[site], outside_ns);
     }
     thread.last.call = call;
     thread.last.is_poll = meaning.is_poll;
@@ -161,11 +203,15 @@ void WaitStates::State::add(const End& end) {
   Thread& thread = thread_of(end.world, end.rank, end.completed.thread);
   if (end.kind == End::Kind::received) return receive(thread, end);
   if (end.kind == End::Kind::sent) {
-    // The call returned only after the receive was posted. It is taken to have waited for that.
-    if (end.completed.leave_ns > end.other.enter_ns && end.other.enter_ns > end.completed.enter_ns)
-      propose(thread, end, WaitKind::late_receiver, end.completed, false);
-    return;
+    eager.learn(end);
+    // The call returned only after the receive was posted. If it is not eager, it is taken to have waited for that.
+    const bool may_wait = end.completed.leave_ns > end.other.enter_ns && end.other.enter_ns > end.completed.enter_ns;
+    if (!may_wait || eager.has(end)) return;
+    eager.suspect(end);
+    return propose(thread, end, WaitKind::late_receiver, end.completed, false);
   }
+  // A rank that leaves before the last one comes did not wait for it.
+  if (end.role == CallRole::may_wait && end.completed.leave_ns < end.other.enter_ns) return;
   if (&thread_of(end.world, end.other_rank, end.other.thread) != &thread)
     propose(thread, end, kind_of(end), end.completed, true);
   if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
@@ -187,8 +233,28 @@ void WaitStates::State::receive(Thread& thread, const End& end) {
     if (probed) thread.probed = probed;  // the probe was for another message
     propose(thread, end, WaitKind::late_sender, end.completed, true);
   }
+  compare_order(thread, end);
   thread.synchronised.add_message(other.index, {end.completed.number, end.other.number});
   other.synchronised.add_message(thread.index, {end.other.number, end.completed.number});
+}
+
+// A message that was there while the thread waited for another. If it had been received first, the time in which the
+// thread then worked would have passed during the wait.
+void WaitStates::State::compare_order(Thread& thread, const End& end) {
+  Received& before = thread.received;
+  if (before.source < 0 || before.source == end.other_rank || end.posted.number <= before.number) return;
+  const std::int64_t there_ns = difference(before.end_ns, std::max(before.begin_ns, end.other.enter_ns));
+  const std::int64_t worked_ns = difference(end.posted.enter_ns, before.end_ns);
+  const std::int64_t wrong_ns = std::min(there_ns, worked_ns);
+  if (wrong_ns <= before.wrong_ns) return;
+  WrongOrder& of = wrong_order[{end.world, end.rank, before.function, before.site}];
+  of = {end.world,
+        end.rank,
+        before.function,
+        before.site,
+        of.waits + (before.wrong_ns == 0 ? 1 : 0),
+        sum(of.time_ns, difference(wrong_ns, before.wrong_ns))};
+  before.wrong_ns = wrong_ns;
 }
 
 // Considers a wait of a call. If there are several, the longest counts, because the call ends when the last rank comes
@@ -213,7 +279,7 @@ void WaitStates::State::finish(Thread& thread) {
   if (!thread.last.wait) return;
   WaitState wait = *std::exchange(thread.last.wait, std::nullopt);
   wait.call.enter_ns = thread.last.begin_ns;
-  emit(thread, wait, thread.last.begin_ns);
+  emit(thread, std::move(wait), thread.last.begin_ns);
 }
 
 void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_ns) {
@@ -225,11 +291,46 @@ void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_
   const bool is_found = at < thread.history.size() && thread.history[at].number == wait.call.number;
   Segment* segment = is_found ? &thread.history[at] : at > 0 ? &thread.history[at - 1] : nullptr;
   const std::uint64_t to = segment == nullptr ? wait.call.number : segment->number;
-  delays.charge(wait, {thread.history, met ? met->own + 1 : 0, to},
-                {cause.history, met ? met->other + 1 : 0, wait.cause.number});
-  if (segment != nullptr) segment->wait_ns = std::min(wait.wait_ns, segment->call_ns);
-  traced[thread.index].handovers.push_back({sum(begin_ns, wait.wait_ns), wait.cause.enter_ns, cause.index});
-  found.push_back(wait);
+  std::optional<std::uint64_t> own, other;
+  if (met) {
+    own = met->own;
+    other = met->other;
+  }
+  delays.charge(wait, {thread.history, own, to}, {cause.history, other, wait.cause.number});
+  if (segment != nullptr) {
+    segment->wait_ns = std::min(wait.wait_ns, segment->call_ns);
+    segment->roots = wait.roots;
+  }
+  const std::int64_t end_ns = sum(begin_ns, wait.wait_ns);
+  traced[thread.index].handovers.push_back({end_ns, wait.cause.enter_ns, cause.index});
+  if (wait.kind == WaitKind::late_sender)
+    thread.received = {wait.cause_rank, wait.call.function, wait.call.site, wait.call.number, begin_ns, end_ns, 0};
+  found.push_back(std::move(wait));
+}
+
+// MPI_Finalize is a collective operation of a world: who enters it first waits for who enters it last.
+void WaitStates::State::finish() {
+  std::map<std::int32_t, std::uint32_t> last;  // by world: index of a thread
+  const auto has_finalized = [](const Thread& thread) { return meaning_of(thread.last.call.function).ends_world; };
+  for (const auto& thread : threads) {
+    if (!has_finalized(*thread)) continue;
+    const auto [at, is_new] = last.try_emplace(traced[thread->index].world, thread->index);
+    if (!is_new && thread->last.call.enter_ns > threads[at->second]->last.call.enter_ns) at->second = thread->index;
+  }
+  for (const auto& thread : threads) {
+    const TracedThread& of = traced[thread->index];
+    if (has_finalized(*thread) && last[of.world] != thread->index) {
+      End end;
+      end.kind = End::Kind::collective;
+      end.world = of.world;
+      end.rank = of.rank;
+      end.other_rank = traced[last[of.world]].rank;
+      end.posted = end.completed = thread->last.call;
+      end.other = threads[last[of.world]]->last.call;
+      propose(*thread, end, WaitKind::wait_at_barrier, end.completed, true);
+    }
+    finish(*thread);
+  }
 }
 
 void WaitStates::State::violate(const End& end) {
@@ -244,12 +345,12 @@ WaitStates::WaitStates(std::unique_ptr<State> state) : state_(std::move(state)) 
 WaitStates::WaitStates(WaitStates&&) noexcept = default;
 WaitStates::~WaitStates() = default;
 
-Result<WaitStates> WaitStates::open(Run& run) {
+Result<WaitStates> WaitStates::open(Run& run, EagerSends eager) {
   EventFilter filter;
   filter.lists_all_requests = true;
   auto events = EventStream::open(run, filter);
   if (!events) return events.failure();
-  return WaitStates(std::make_unique<State>(run, std::move(*events)));
+  return WaitStates(std::make_unique<State>(run, std::move(*events), std::move(eager)));
 }
 
 std::vector<WaitState> WaitStates::next() {
@@ -260,7 +361,7 @@ std::vector<WaitState> WaitStates::next() {
     for (const EventRow& row : rows) state.add(row);
     if (!rows.empty()) continue;
     state.is_finished = true;
-    for (const auto& thread : state.threads) state.finish(*thread);
+    state.finish();
   }
   return std::move(state.found);
 }
@@ -271,7 +372,20 @@ std::vector<std::string> WaitStates::warnings() const {
   return all;
 }
 
-std::vector<DelaySum> WaitStates::delays() const { return state_->delays.sums(); }
+std::vector<WrongOrder> WaitStates::wrong_order() const {
+  std::vector<WrongOrder> all;
+  for (const auto& [key, of] : state_->wrong_order) all.push_back(of);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const WrongOrder& a, const WrongOrder& b) { return a.time_ns > b.time_ns; });
+  return all;
+}
+
+std::uint16_t WaitStates::function_at(std::int32_t site) const {
+  const auto at = static_cast<std::size_t>(site + 1);
+  return at < state_->functions.size() ? state_->functions[at] : 0;
+}
+
+const EagerSends& WaitStates::eager() const { return state_->eager; }
 const std::vector<ClockViolation>& WaitStates::violations() const { return state_->violations; }
 const std::vector<TracedThread>& WaitStates::threads() const { return state_->traced; }
 

@@ -7,6 +7,7 @@
 
 #include "reader/result.h"
 #include "reader/run/run.h"
+#include "reader/waits/eager_sends.h"
 #include "reader/waits/wait_state.h"
 
 namespace tare::reader {
@@ -22,15 +23,26 @@ struct Handover {
 struct TracedThread {
   std::int32_t world = 0, rank = -1;
   std::uint32_t thread = 0;
-  std::vector<Handover> handovers{};  // in the order of its calls
+  std::vector<Handover> handovers{};       // in the order of its calls
+  std::vector<std::int64_t> outside_ns{};  // by site, plus 1: time outside MPI before its calls
+};
+
+// Receives of a rank that waited for a message, while another had arrived that the rank received, and worked on, only
+// afterwards.
+struct WrongOrder {
+  std::int32_t world = 0, rank = -1;
+  std::uint16_t function = 0;
+  std::int32_t site = -1;
+  std::uint64_t waits = 0;
+  std::int64_t time_ns = 0;  // of the waits: what the rank could have worked meanwhile
 };
 
 // Keeps incomplete messages and collectives, the last calls of each thread, and 24 bytes for each wait in memory. The
 // run must outlive it. Not thread-safe. docs/analyses.md names the source of each definition.
 class WaitStates {
  public:
-  // Fails as EventStream::open() does.
-  static Result<WaitStates> open(Run& run);
+  // `eager`: sends that are known to be eager. Fails as EventStream::open() does.
+  static Result<WaitStates> open(Run& run, EagerSends eager = {});
   WaitStates(WaitStates&&) noexcept;
   ~WaitStates();
 
@@ -40,8 +52,12 @@ class WaitStates {
   std::vector<std::string> warnings() const;
 
   // Complete at the end:
-  std::vector<DelaySum> delays() const;  // largest first
+  std::vector<WrongOrder> wrong_order() const;  // largest first
+  // The known sends, and those of this reading. If they have misjudged a wait, the trace is to be read again with them.
+  const EagerSends& eager() const;
   const std::vector<ClockViolation>& violations() const;
+  // The function that is called at a site; 0 if the trace has no such call.
+  std::uint16_t function_at(std::int32_t site) const;
   const std::vector<TracedThread>& threads() const;
 
  private:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +11,7 @@ from tare.analysis import profile
 from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET
 
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
     from tare._native import (
         Exchange,
         Process,
+        RootSum,
     )
     from tare._tables import ProfileRow
     from tare.runs.run import Run
-
-# An MPI function, and the line of the program that calls it.
-Line = tuple[str, Placed]
 
 _Key = TypeVar("_Key")
 
@@ -39,7 +38,7 @@ class WaitGroup:
     wait_ns: int = 0  # their time, over all ranks
     of_rank: dict[int, int] = field(default_factory=dict)  # by rank that waited: ns
     by_cause: dict[int, int] = field(default_factory=dict)  # by rank that was waited for: ns
-    # By activity that delayed a rank (rank, function, place, in the call or before it): ns of waiting.
+    # By what caused the waits in the end (rank, function, place, in the call or before it): ns of waiting.
     by_delay: dict[tuple[int, str, Placed, bool], int] = field(default_factory=dict)
 
 
@@ -48,7 +47,7 @@ class Told:
     """What has been found so far, so that no finding says what another has said."""
 
     findings: list[Finding]
-    waits: list[WaitGroup]  # the wait states that no finding has reported, the largest first
+    losses: Losses  # the time that no finding has taken
 
 
 class Basis:
@@ -67,15 +66,17 @@ class Basis:
         self.processes: Sequence[Process] = worlds.get(self.world, [])
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process["net_ns"] for process in self.processes), default=0)
-        self.total_ns = sum(process["threads_ns"] for process in self.processes)
+        # As if all ranks took part from the begin to the end.
+        self.total_ns = sum(p["threads_ns"] + self.net_ns - p["net_ns"] for p in self.processes)
         self.mpi_ns = sum(process["mpi_ns"] for process in self.processes)
+        self.lost_ns = self.total_ns - sum(p["threads_ns"] - p["mpi_ns"] for p in self.processes)
         self.useful_ns = {process["rank"]: useful_ns(process) for process in self.processes}
         events = sum(process["trace"]["events"] for process in run.processes)
         self.is_too_long = max_events is not None and events > max_events
         self.is_traced = events > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
-        """The share of the net time of all ranks."""
+        """The share of the ranks' time: of the longest net time of a rank, for each of them."""
         return time_ns / self.total_ns if self.total_ns else 0.0
 
     @property
@@ -104,6 +105,14 @@ class Basis:
         )
         return {each for pair in pairs if rank in pair for each in pair} - {rank}
 
+    def messages_from(self, rank: int) -> dict[int, int]:
+        """The number of messages that it sends to each other rank. Reads the peers of all ranks."""
+        sums: dict[int, int] = {}
+        for row in self.run.rows(self.run.peer_table(["rank"], [self.world])):
+            if row.rank == rank and row.peer is not None and row.peer != rank:
+                _add(sums, row.peer, row.sent_messages)
+        return sums
+
     @cached_property
     def waits(self) -> list[WaitGroup]:
         """The largest first; none without a trace."""
@@ -116,15 +125,21 @@ class Basis:
                 group.waits += wait["waits"]
                 group.wait_ns += wait["wait_ns"]
                 _add(group.of_rank, wait["rank"], wait["wait_ns"])
-        for cause in report["causes"]:
-            if cause["world"] == self.world:
-                group = groups.of(cause["kind"], cause["function"], cause["site"])
-                _add(group.by_cause, cause["cause_rank"], cause["wait_ns"])
-                # Without a delay of its own it was late because it waited itself.
-                if cause["delay_site"] >= 0:
-                    place, in_call = self.place(cause["delay_site"]), cause["delay_in_call"]
-                    function = self._function_at(cause["delay_site"]) or cause["cause_function"]
-                    _add(group.by_delay, (cause["cause_rank"], function, place, in_call), cause["delay_ns"])
+        for awaited in report["awaited"]:
+            if awaited["world"] == self.world:
+                group = groups.of(awaited["kind"], awaited["function"], awaited["site"])
+                _add(group.by_cause, awaited["rank"], awaited["wait_ns"])
+        for root in self.root_sums:
+            if root["cause_rank"] >= 0:
+                group = groups.of(root["kind"], root["function"], root["site"])
+                place = self.place(root["cause_site"])
+                delay = (
+                    root["cause_rank"],
+                    root["cause_function"],
+                    place,
+                    root["cause_in_call"],
+                )
+                _add(group.by_delay, delay, round(root["wait_ns"]))
         return sorted(groups.all.values(), key=lambda each: -each.wait_ns)
 
     def place(self, site: int) -> Placed:
@@ -132,27 +147,47 @@ class Basis:
         found = place_of(site, self.run.sites)
         return line_of(found)
 
-    def _function_at(self, site: int) -> str:
-        return self._functions_at.get(site, "")
+    @cached_property
+    def root_sums(self) -> list[RootSum]:
+        """The waits by what caused them in the end."""
+        if not self.is_traced:
+            return []
+        return [each for each in self.run.wait_report["causes"] if each["world"] == self.world]
 
     @cached_property
-    def _functions_at(self) -> dict[int, str]:
-        rows = profile.summed(self.run, ["site"], profile.Chosen(worlds=frozenset([self.world])))
-        return {row.site: row.function for row in rows if row.site is not None}
+    def outside_ns(self) -> dict[Line, dict[int, int]]:
+        """The time of each rank outside MPI before the calls of each line."""
+        times: dict[Line, dict[int, int]] = {}
+        for each in self.run.wait_report["outside"] if self.is_traced else ():
+            if each["world"] == self.world:
+                line = each["function"], self.place(each["site"])
+                _add(times.setdefault(line, {}), each["rank"], each["time_ns"])
+        return times
+
+    def line_of_row(self, row: ProfileRow) -> Line:
+        """The line of a row of the profile by line."""
+        return row.function, row_place(row)
 
 
 def line_of(at: Placed) -> Placed:
     """The place without what tells copies of a line apart."""
     if at.file is None or at.line is None:
         is_known = at.object or at.caller
-        return Placed(object=at.object, offset=at.offset, caller=at.caller) if is_known else UNKNOWN
-    return Placed(file=at.file, line=at.line, caller=at.caller, object=at.object)
+        return replace(at, file=None, line=None) if is_known else UNKNOWN
+    return replace(at, offset=None)
 
 
 def row_place(row: ProfileRow) -> Placed:
     """The line of a row of the profile; see `line_of`."""
     return line_of(
-        Placed(file=row.file, line=row.line, caller=row.caller, object=row.object, offset=row.offset)
+        Placed(
+            file=row.file,
+            line=row.line,
+            caller=row.caller,
+            object=row.object,
+            offset=row.offset,
+            tail_call=row.tail_call,
+        )
     )
 
 

@@ -1,40 +1,79 @@
-"""The wait states of a run as findings: by their cause if that is known, else by their kind."""
+"""The waits of a run as findings: by what caused them in the end if that is known, else by their kind."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from tare.analysis.explain import computing, waiting
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import MIN_SHARE, Finding
+from tare.analysis.explain.iterations import slowest
+from tare.analysis.explain.losses import Loss
+from tare.analysis.explain.waiting import Group
 
 
 def of_waits(basis: Basis, told: Told) -> list[Finding]:
-    """The findings of the waits that are not told yet. Each is told once."""
-    found = []
-    left = groups = told.waits
-    told.waits = []
-    serial = waiting.serialised(basis, left)
-    if serial:
-        found.append(serial)
-        left = [group for group in left if group.kind not in waiting.OF_MESSAGES]
-    hot = waiting.hot_spot(basis, left)
-    if hot:
-        found.append(hot)
-        hub = hot.cause_rank
-        left = [
-            group
-            for group in left
-            if group.kind not in waiting.OF_MESSAGES or 2 * group.by_cause.get(hub or 0, 0) < group.wait_ns
+    """The findings of the waits that are not told yet. Each wait is told once."""
+    if not basis.is_traced:
+        return [
+            each
+            for each in (waiting.hot_spot(basis, told), computing.imbalance(basis, told))
+            if each is not None
         ]
-    slow = computing.slow_ranks(basis)
-    of_all = [group for group in left if group.kind in waiting.OF_ALL]
-    for_slow = [group for group in of_all if 2 * waiting.caused_by([group], slow) >= group.wait_ns]
-    uneven = computing.imbalance(basis, for_slow)
-    others = [group for group in left if group not in of_all]
-    # Ranks that compute longer are the cause of waits for messages, which say more.
-    reported = [*others, *(groups if serial or hot else ())]
-    is_reported = uneven and 2 * waiting.caused_by(reported, slow) >= uneven.time_ns
-    if uneven and not is_reported:
-        found.append(uneven)
-        left = [group for group in left if group not in for_slow]
-    found += [waiting.of_group(basis, group) for group in left if basis.share(group.wait_ns) >= MIN_SHARE]
+    found = []
+    for whole in (waiting.farm, waiting.hot_spot):
+        one = whole(basis, told)
+        if one:
+            found.append(one)
+    slow = slowest(basis)
+    for group in waiting.groups(told.losses.waits):
+        if basis.share(group.time_ns) < MIN_SHARE:
+            break
+        each = waiting.serialised(basis, group) or waiting.of_group(basis, group)
+        if slow is not None and _is_of(group, slow):
+            each = replace(slow, share=each.share, time_ns=each.time_ns, lost_ns=each.lost_ns)
+        found.append(_with_order(basis, each))
+        told.losses.take(group.losses)
+    # Ranks that are slower at many places, at none of them by much.
+    for rank_group in _by_rank(told.losses.waits):
+        if basis.share(rank_group.time_ns) >= MIN_SHARE:
+            found.append(waiting.of_group(basis, rank_group))
+            told.losses.take(rank_group.losses)
     return found
+
+
+def _is_of(group: Group, slow: Finding) -> bool:
+    """Whether few slow iterations are what the group waits for."""
+    activity = group.activity
+    if activity is None or slow.cause_in_call or activity.in_call or activity.at != slow.cause_at:
+        return False
+    return slow.cause_rank == next(iter(group.by_cause())) and slow.time_ns * 2 >= max(
+        loss.longest_ns for loss in group.losses
+    )
+
+
+def _with_order(basis: Basis, found: Finding) -> Finding:
+    """A wait for a message, during most of which another lay there, is one of the order of receives."""
+    time_ns = sum(
+        each["time_ns"]
+        for each in basis.run.wait_report["wrong_order"]
+        if (each["world"], each["function"], basis.place(each["site"]))
+        == (basis.world, found.function, found.at)
+    )
+    if found.kind != "late sender" or 2 * time_ns < found.time_ns:
+        return found
+    return replace(found, kind="wrong order", most_ns=time_ns)
+
+
+def _by_rank(losses: Sequence[Loss]) -> list[Group]:
+    """The losses that a rank caused outside MPI, at whatever line; the largest first."""
+    of: dict[int, list[Loss]] = {}
+    for loss in losses:
+        if loss.activity and not loss.activity.in_call:
+            of.setdefault(loss.cause_rank, []).append(loss)
+    found = []
+    for each in of.values():
+        main = waiting.groups(each)[0]
+        found.append(Group(main.activity, each))
+    return sorted(found, key=lambda group: -group.time_ns)

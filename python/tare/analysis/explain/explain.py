@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tare.runs.run import Run
 
-from collections.abc import Sequence
-
 from tare import registry, units
 from tare.analysis import retimed
-from tare.analysis.explain import calls, ended
+from tare.analysis.explain import calls, ended, losses
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
@@ -35,14 +33,20 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     # How long ranks waited that wait for ever depends on who ended the run.
     is_stuck = any(each.kind == "deadlock" for each in first)
     notes: list[str] = []
-    found = [] if is_too_short or is_stuck else _limits(basis, notes)
-    found.sort(key=lambda each: -each.share)
-    found += _share(basis, found) if found or not (is_too_short or is_stuck) else []
+    told = Told([], losses.all_of(basis))
+    if not (is_too_short or is_stuck):
+        _look(basis, told, notes)
+    found = sorted(told.findings, key=lambda each: -each.share)
+    rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
+    if rest and rest.share >= MIN_MPI_SHARE:
+        found.append(rest)
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
         ranks=basis.ranks,
         net_ns=basis.net_ns,
         mpi_share=basis.share(basis.mpi_ns) if basis.total_ns else None,
+        lost_ns=basis.lost_ns,
+        unexplained_ns=basis.lost_ns - sum(each.lost_ns for each in found),
         is_traced=basis.is_traced,
         is_too_short=is_too_short,
         is_too_long=basis.is_too_long,
@@ -50,9 +54,8 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     )
 
 
-def _limits(basis: Basis, notes: list[str]) -> list[Finding]:
+def _look(basis: Basis, told: Told, notes: list[str]) -> None:
     """What the registered analyses find, one after another. An analysis of a user that fails is a note."""
-    told = Told([], list(basis.waits))
     for entry in registry.entries(registry.FINDINGS).values():
         try:
             told.findings += _found(entry, basis, told)
@@ -61,7 +64,6 @@ def _limits(basis: Basis, notes: list[str]) -> list[Finding]:
                 raise
             text = str(error) if entry.title in str(error) else f"{entry.title} failed: {error}"
             notes.append(f"{text[0].upper()}{text[1:]}.")
-    return told.findings
 
 
 def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
@@ -74,15 +76,6 @@ def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
             if entry.package and not each.sentence:
                 raise ValueError("a finding has no sentence")
         return found
-
-
-def _share(basis: Basis, found: Sequence[Finding]) -> list[Finding]:
-    """The time in MPI, if it is much and nothing else says why."""
-    share = basis.share(basis.mpi_ns)
-    if share < MIN_MPI_SHARE or 2 * sum(each.share for each in found) >= share:
-        return []
-    told = calls.mpi_share(basis)
-    return [told] if told else []
 
 
 def _notes(basis: Basis) -> list[str]:

@@ -9,7 +9,7 @@ from tare.analysis.rows import UNKNOWN, Placed
 # The share of the ranks' time that something must take to be a finding.
 MIN_SHARE = 0.05
 MAX_FINDINGS = 8
-# Of the time in MPI, by itself.
+# Of what is not explained.
 MIN_MPI_SHARE = 0.15
 # Shorter calls, made more often than this by a rank, are limited by how many they are.
 SHORT_CALL_NS = 20_000
@@ -25,6 +25,17 @@ HOT_SHARE = 0.9
 # Of all computing, what must be on the critical path for it to be one after the other; and the part of the
 # path that one rank may have at most.
 SERIAL_SHARE, SERIAL_RANK_SHARE = 0.75, 2 / 3
+# One rank is the slow one if the others differ (longest minus mean) by at most this part of how much longer
+# it computes.
+DIFFER = 0.3
+# Ranks that wait less than this, as a share of the one that waits longest, are not named.
+NAMED = 0.1
+# Waits grow if they become so many times as long.
+GROWS = 2.0
+# A rank that computes at most so much, as a share of what the others do, only gives them work.
+SERVES = 0.1
+# A worker is slow if its tasks take so many times as long as those of the others.
+SLOW_WORKER = 1.5
 # Iterations that take more than twice the median are slow if at most so many do.
 SLOW_ITERATIONS = 0.25
 # Shorter ones are slow by chance: a time slice of the operating system lasts longer.
@@ -42,19 +53,24 @@ class Finding:
     kind: str  # docs/analyses.md
     share: float = 0.0  # share of `time_ns` in the net time of all ranks
     time_ns: int = 0  # the time that it takes
+    lost_ns: int = 0  # part of it that ranks lose: no other finding has it. Of computing, nothing is lost
     function: str = ""  # the function in which the time is spent
     at: Placed = UNKNOWN  # where it is called
     ranks: tuple[int, ...] = ()  # ranks that wait; for imbalance, ranks that compute longer than the others
     calls: int = 0
     bytes_per_call: float | None = None
     per_second: float | None = None  # calls per second of a rank
-    cause_rank: int | None = None  # the rank that the others wait for most
-    cause_share: float | None = None  # share of the wait that is due to it
+    cause_rank: int | None = (
+        None  # the rank that caused most of it in the end, on whatever ranks it was passed on
+    )
+    cause_share: float | None = None  # share of the time that is due to it
     cause_function: str = ""  # what this rank does when it is late: it is in this call, or before it
     cause_at: Placed = UNKNOWN  # where this function is called
     cause_in_call: bool = False  # True: in the call; False: outside MPI before it
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
+    tail_ns: int | None = None  # of a farm: time in which workers had nothing left to do
+    trend: str = ""  # "grows": the waits become longer in the course of the run
     first_ns: int | None = None  # Unix time at which the longest iteration began
     detail: str = ""  # further text that depends on the kind
     phase: str = ""  # the detected phase; "" if the run has only one
@@ -69,6 +85,8 @@ class Explanation:
     ranks: int  # number of ranks
     net_ns: int  # longest net time of a rank
     mpi_share: float | None  # share of MPI in the net time of all ranks
+    lost_ns: int  # time in which ranks were not outside MPI while the longest rank was there
+    unexplained_ns: int  # part of it that is in no finding
     is_traced: bool  # waits, their causes and iterations were looked for
     is_too_short: bool  # the run is too short for findings
     is_too_long: bool = False  # there is a trace, but it was not read

@@ -11,6 +11,7 @@ from tare.analysis.explain.finding import (
     SLOW_ITERATIONS,
     Finding,
 )
+from tare.analysis.explain.losses import total
 
 if TYPE_CHECKING:
     from tare._native import Loop, SlowIteration
@@ -19,16 +20,23 @@ if TYPE_CHECKING:
 def slow_iterations(basis: Basis, told: Told) -> list[Finding]:
     """Few iterations of a rank that take far longer than the median: of all ranks and phases the worst.
 
-    Iterations that are slow because they wait are told as waits.
+    Those for which other ranks wait are told as waits, and those that are slow in calls with these calls.
     """
-    slow = _slowest(basis)
-    if slow is None:
+    slow = slowest(basis)
+    if slow is None or slow.cause_in_call:
         return []
-    is_told = (slow.cause_function, slow.cause_at) in {(each.function, each.at) for each in told.findings}
-    return [] if is_told and slow.cause_in_call else [slow]
+    caused = (
+        loss
+        for loss in told.losses.all
+        if loss.cause_rank == slow.cause_rank
+        and loss.activity
+        and (loss.activity.at, loss.activity.in_call) == (slow.cause_at, False)
+    )
+    return [] if 2 * total(caused) >= slow.time_ns else [slow]
 
 
-def _slowest(basis: Basis) -> Finding | None:
+def slowest(basis: Basis) -> Finding | None:
+    """The slow iterations of the rank and phase that lose most by them."""
     if not basis.is_traced or not basis.net_ns:
         return None
     loops = [loop for loop in basis.run.structure["loops"] if loop["world"] == basis.world]

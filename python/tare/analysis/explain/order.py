@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.explain.basis import Basis, Told
+from tare.analysis.explain.basis import Basis, Told, row_place
 from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
-from tare.analysis.explain.waiting import of_group
+from tare.analysis.explain.losses import total
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
 
@@ -53,15 +53,10 @@ def needless_barriers(basis: Basis, told: Told) -> list[Finding]:
     Before one in which all wait for all, the barrier costs its own time alone: who waits in it would wait in
     the collective. Before others it costs what ranks wait in it, too.
     """
-    found = _needless(basis, calls_of_a_rank(basis))
-    reported = {barrier.at for barrier in found if barrier.detail != "all"}
-    told.waits = [
-        group for group in told.waits if not (group.kind == "wait at barrier" and group.at in reported)
-    ]
-    return found
+    return _needless(basis, told, calls_of_a_rank(basis))
 
 
-def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
+def _needless(basis: Basis, told: Told, calls: Sequence[Call]) -> list[Finding]:
     followed: dict[Placed, list[Call | None]] = {}
     for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
         if is_barrier(call.function):
@@ -71,22 +66,21 @@ def _needless(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
         following = [call for call in behind if call is not None]
         if len(following) < FOLLOWED_SHARE * len(behind) or not following:
             continue
-        waits = [group for group in basis.waits if group.kind == "wait at barrier" and group.at == at]
-        rows = [row for row in basis.lines if (row.file, row.line) == (at.file, at.line)]
-        rows = [row for row in rows if is_barrier(row.function)]
-        time_ns = sum(row.time_ns for row in rows)
-        if meaning(following[0].function).waits == "all":
-            time_ns -= sum(group.wait_ns for group in waits)
+        rows = [row for row in basis.lines if is_barrier(row.function) and row_place(row) == at]
+        lines = {basis.line_of_row(row) for row in rows}
+        has_waits = meaning(following[0].function).waits != "all"
+        of = [loss for loss in told.losses.left if loss.line in lines and (has_waits or not loss.kind)]
+        time_ns = total(of)
         if basis.share(time_ns) < MIN_SHARE:
             continue
-        blank = Finding(kind="needless barrier", function=rows[0].function, at=at)
-        group = of_group(basis, waits[0], "needless barrier") if waits else blank
+        told.losses.take(of)
         found.append(
             Finding(
                 kind="needless barrier",
                 share=basis.share(time_ns),
-                time_ns=time_ns,
-                function=group.function,
+                time_ns=round(time_ns),
+                lost_ns=round(time_ns),
+                function=rows[0].function,
                 at=at,
                 calls=sum(row.calls for row in rows),
                 cause_function=following[0].function,

@@ -1,18 +1,24 @@
-"""Wait states as findings: which call waits, for which rank, and what that rank did in the meantime."""
+"""Waits as findings, by what caused them in the end: which activity of which ranks made the others wait."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
-from tare.analysis.explain.basis import Basis, WaitGroup, row_place
+from tare.analysis.explain.basis import Basis, Told, row_place
 from tare.analysis.explain.finding import (
+    DIFFER,
+    GROWS,
     HOT_SHARE,
     MIN_SHARE,
+    NAMED,
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
+    SERVES,
+    SLOW_WORKER,
     Finding,
 )
+from tare.analysis.explain.losses import Activity, Loss, total
 from tare.analysis.rows import UNKNOWN
 from tare.functions import meaning
 
@@ -20,47 +26,161 @@ OF_MESSAGES = ("late sender", "late receiver")
 OF_ALL = ("wait at barrier", "wait at NxN")
 
 
-def of_group(basis: Basis, group: WaitGroup, kind: str | None = None) -> Finding:
-    """The wait states of a line, with the rank that they wait for most and what delays it most."""
-    cause = max(group.by_cause, key=lambda rank: group.by_cause[rank], default=None)
-    delays = {key: time_ns for key, time_ns in group.by_delay.items() if key[0] == cause}
-    _, function, at, in_call = max(delays, key=lambda key: delays[key], default=(cause, "", UNKNOWN, False))
+@dataclass(frozen=True)
+class Group:
+    """Waits that one activity caused, on whatever ranks."""
+
+    activity: Activity | None  # None is not known
+    losses: Sequence[Loss]
+
+    @property
+    def time_ns(self) -> float:
+        """Their time."""
+        return total(self.losses)
+
+    def by(self, key: Callable[[Loss], object]) -> dict[object, float]:
+        """Their time by something, the largest first."""
+        sums: dict[object, float] = {}
+        for loss in self.losses:
+            sums[key(loss)] = sums.get(key(loss), 0.0) + loss.time_ns
+        return dict(sorted(sums.items(), key=lambda each: -each[1]))
+
+    def of_kinds(self, kinds: Collection[str]) -> float:
+        """The time of these kinds of wait."""
+        return total(loss for loss in self.losses if loss.kind in kinds)
+
+    def by_rank(self) -> dict[int, float]:
+        """Their time by the rank that waited."""
+        sums: dict[int, float] = {}
+        for loss in self.losses:
+            for rank, time_ns in loss.by_rank.items():
+                sums[rank] = sums.get(rank, 0.0) + time_ns
+        return sums
+
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks that waited, but for those that waited little."""
+        of = self.by_rank()
+        return tuple(sorted(rank for rank, time_ns in of.items() if time_ns >= NAMED * max(of.values())))
+
+    def by_cause(self) -> dict[int, float]:
+        """Their time by the rank that caused them, the largest first."""
+        return {
+            rank: ns for rank, ns in self.by(lambda loss: loss.cause_rank).items() if isinstance(rank, int)
+        }
+
+
+def groups(losses: Sequence[Loss]) -> list[Group]:
+    """By activity; waits of which it is not known by line and kind. The largest first."""
+    found: dict[object, list[Loss]] = {}
+    for loss in losses:
+        found.setdefault(loss.activity or (loss.kind, loss.line), []).append(loss)
+    return sorted((Group(of[0].activity, of) for of in found.values()), key=lambda group: -group.time_ns)
+
+
+def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
+    """What the group is, where most of the waiting is, and which rank causes most of it."""
+    main = max(group.losses, key=lambda loss: loss.time_ns)
+    line = next(iter(group.by(lambda loss: loss.line)), main.line)
+    cause, cause_ns = next(iter(group.by_cause().items()))
+    activity = group.activity
     return Finding(
-        kind=kind or group.kind,
-        share=basis.share(group.wait_ns),
-        time_ns=group.wait_ns,
-        function=group.function,
-        at=group.at,
-        ranks=tuple(sorted(group.of_rank)),
-        calls=group.waits,
-        cause_rank=cause,
-        cause_share=group.by_cause[cause] / group.wait_ns if cause is not None and group.wait_ns else None,
-        cause_function=function,
-        cause_at=at,
-        cause_in_call=in_call,
+        kind=kind or str(next(iter(group.by(lambda loss: loss.kind)))),
+        share=basis.share(group.time_ns),
+        time_ns=round(group.time_ns),
+        lost_ns=round(group.time_ns),
+        function=str(line[0]),  # type: ignore[index]
+        at=line[1],  # type: ignore[index]
+        ranks=group.ranks(),
+        calls=sum(loss.waits for loss in group.losses),
+        cause_rank=cause if cause >= 0 else None,
+        cause_share=cause_ns / group.time_ns if cause >= 0 else None,
+        cause_function=activity.function if activity else "",
+        cause_at=activity.at if activity else UNKNOWN,
+        cause_in_call=bool(activity and activity.in_call),
+        trend=_trend(group),
     )
 
 
-def caused_by(groups: Sequence[WaitGroup], ranks: Collection[int]) -> int:
-    """The wait of the groups for these ranks."""
-    return sum(time_ns for group in groups for rank, time_ns in group.by_cause.items() if rank in ranks)
+def _trend(group: Group) -> str:
+    """Whether the waits become longer in the course of the run."""
+    times, counts = (
+        [sum(parts) for parts in zip(*of, strict=True)]
+        for of in (
+            [loss.by_time for loss in group.losses if loss.by_time],
+            [loss.waits_by_time for loss in group.losses if loss.by_time],
+        )
+    )
+    # The first and the last part hold how the program begins and ends.
+    means = [time / count if count else 0.0 for time, count in zip(times, counts, strict=True)][1:-1]
+    if len(means) < 4 or not all(means):
+        return ""
+    halves = means[: len(means) // 2], means[len(means) // 2 :]
+    return "grows" if min(halves[1]) > max(halves[0]) and means[-1] >= GROWS * means[0] else ""
 
 
-def serialised(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
-    """Nearly all computing is on the critical path, which goes from rank to rank: one computes at a time."""
-    late = [group for group in groups if group.kind == "late sender"]
-    if not late or basis.share(sum(group.wait_ns for group in late)) < MIN_SHARE:
+def of_group(basis: Basis, group: Group) -> Finding:
+    """The group as what it is: an imbalance, or late messages and roots."""
+    if group.activity is None or group.activity.in_call:
+        return finding(basis, group)
+    if 2 * group.of_kinds(OF_ALL) >= group.time_ns:
+        return _imbalance(basis, group)
+    return finding(basis, group)
+
+
+def _imbalance(basis: Basis, group: Group) -> Finding:
+    """Ranks wait for all others. If other ranks compute longer each time, the imbalance alternates."""
+    found = finding(basis, group)
+    activity = group.activity
+    times = basis.outside_ns.get((activity.function, activity.at), {}) if activity else {}
+    times = {process["rank"]: times.get(process["rank"], 0) for process in basis.processes}
+    slow = slow_of(times)
+    mean_ns, most_ns = _mean(times.values()), max(times.values())
+    if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
+        return replace(found, kind="alternating imbalance", most_ns=most_ns, mean_ns=mean_ns)
+    others = [time_ns for rank, time_ns in times.items() if rank not in slow]
+    return replace(
+        found,
+        kind="slow rank" if is_one_slow(times, slow) else "load imbalance",
+        ranks=slow,
+        most_ns=most_ns,
+        mean_ns=_mean(others) if others else mean_ns,
+    )
+
+
+def slow_of(times: dict[int, int]) -> tuple[int, ...]:
+    """The ranks above the middle between the mean and the longest of these times."""
+    middle_ns = (_mean(times.values()) + max(times.values())) / 2
+    return tuple(sorted(rank for rank, time_ns in times.items() if time_ns > middle_ns))
+
+
+def is_one_slow(times: dict[int, int], slow: Collection[int]) -> bool:
+    """Whether a single rank is slow, and the others differ little, compared with it."""
+    others = [time_ns for rank, time_ns in times.items() if rank not in slow]
+    if len(slow) != 1 or len(others) < 2:
+        return False
+    return max(others) - _mean(others) <= DIFFER * (max(times.values()) - _mean(others))
+
+
+def serialised(basis: Basis, group: Group) -> Finding | None:
+    """An activity that one rank does after the other: it is on the critical path, on rank after rank."""
+    activity = group.activity
+    if activity is None or activity.in_call or 4 * group.of_kinds(OF_MESSAGES) < group.time_ns:
         return None
-    computed: dict[int, int] = {}
+    on_path: dict[int, int] = {}
     for part in basis.run.wait_report["critical_path"]:
-        if part["world"] == basis.world and not part["in_call"]:
-            computed[part["rank"]] = computed.get(part["rank"], 0) + part["time_ns"]
-    on_path, of_all = sum(computed.values()), sum(basis.useful_ns.values())
-    if not of_all or on_path < SERIAL_SHARE * of_all or max(computed.values()) > SERIAL_RANK_SHARE * on_path:
+        line = part["function"], basis.place(part["site"])
+        if part["world"] == basis.world and not part["in_call"] and line == (activity.function, activity.at):
+            on_path[part["rank"]] = on_path.get(part["rank"], 0) + part["time_ns"]
+    path_ns, all_ns = sum(on_path.values()), sum(basis.outside_ns[activity.function, activity.at].values())
+    by_cause = group.by_cause()
+    most = max(by_cause.values()) / group.time_ns
+    if not path_ns or path_ns < SERIAL_SHARE * all_ns or max(on_path.values()) > SERIAL_RANK_SHARE * path_ns:
         return None
-    found = of_group(basis, late[0], "serialised")
-    time_ns = sum(group.wait_ns for group in late)
-    return replace(found, share=basis.share(time_ns), time_ns=time_ns, cause_share=on_path / of_all)
+    if most > SERIAL_RANK_SHARE:
+        return None
+    return replace(
+        finding(basis, group, "serialised"), ranks=tuple(sorted({*on_path})), cause_share=path_ns / all_ns
+    )
 
 
 def hub(basis: Basis) -> tuple[int, float] | None:
@@ -75,39 +195,69 @@ def hub(basis: Basis) -> tuple[int, float] | None:
     return (rank, share) if len(partners) > max((basis.ranks - 1) / 2, 1) else None
 
 
-def hot_spot(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
-    """Ranks that wait for messages with the rank through which all of them go."""
+def farm(basis: Basis, told: Told) -> Finding | None:
+    """One rank gives tasks to the others and computes nothing itself; a worker may be slower than others."""
+    found = hub(basis)
+    if found is None or not basis.is_traced:
+        return None
+    master = found[0]
+    workers = {rank: time_ns for rank, time_ns in basis.useful_ns.items() if rank != master}
+    if basis.useful_ns[master] > SERVES * _mean(workers.values()):
+        return None
+    tasks = {rank: basis.messages_from(master).get(rank, 0) for rank in workers}
+    if min(tasks.values()) < 1:
+        return None
+    # The master waits because it has nothing to do; the workers wait for it, and at the end for one another.
+    of = [loss for loss in told.losses.waits if loss.activity and is_of_messages(loss.activity.function)]
+    if not of or basis.share(total(of)) < MIN_SHARE:
+        return None
+    each_ns = {rank: round(time_ns / tasks[rank]) for rank, time_ns in workers.items()}
+    slowest = max(each_ns, key=lambda rank: each_ns[rank])
+    usual = sorted(each_ns.values())[(len(each_ns) - 1) // 2]
+    tail_ns = sum(
+        time_ns
+        for loss in of
+        if loss.kind in OF_ALL
+        for rank, time_ns in loss.by_rank.items()
+        if rank in workers
+    )
+    is_slow = each_ns[slowest] > SLOW_WORKER * usual and basis.share(tail_ns) >= MIN_SHARE
+    told.losses.take(of)
+    of_slowest = [loss for loss in of if loss.cause_rank == slowest]
+    main = max(of_slowest if is_slow else of, key=lambda loss: loss.time_ns)
+    return replace(
+        finding(basis, Group(main.activity, of), "farm"),
+        ranks=(slowest,) if is_slow else (master,),
+        calls=sum(tasks.values()),
+        cause_rank=slowest if is_slow else None,
+        cause_share=total(of_slowest) / total(of) if is_slow else None,
+        most_ns=each_ns[slowest],
+        mean_ns=_mean([time_ns for rank, time_ns in each_ns.items() if rank != slowest] or [usual]),
+        tail_ns=round(tail_ns),
+        detail=str(master),
+    )
+
+
+def hot_spot(basis: Basis, told: Told) -> Finding | None:
+    """Ranks that wait because of the rank through which all messages go."""
     found = hub(basis)
     if found is None:
         return None
     rank, share = found
-    waiting = [group for group in groups if group.kind in OF_MESSAGES and rank in group.by_cause]
-    time_ns = caused_by(waiting, (rank,))
-    if basis.is_traced and basis.share(time_ns) < MIN_SHARE:
-        return None
     if not basis.is_traced:
-        return _hot_spot_of_profile(basis, rank, share)
-    worst = max(waiting, key=lambda group: group.by_cause[rank])
-    result = of_group(basis, worst, "hot spot")
-    ranks = {each for group in waiting for each in group.of_rank if each != rank}
-    if len(ranks) < 2:
+        return _hot_spot_of_profile(basis, told, rank, share)
+
+    of = [loss for loss in told.losses.waits if loss.kind in OF_MESSAGES and loss.cause_rank == rank]
+    waiting = {*Group(None, of).ranks()} - {rank}
+    if len(waiting) < 2 or basis.share(total(of)) < MIN_SHARE:
         return None
-    delays = {key: time for key, time in worst.by_delay.items() if key[0] == rank}
-    _, function, at, in_call = max(delays, key=lambda key: delays[key], default=(rank, "", UNKNOWN, False))
-    return replace(
-        result,
-        share=basis.share(time_ns),
-        time_ns=time_ns,
-        ranks=tuple(sorted(ranks)),
-        cause_rank=rank,
-        cause_share=share,
-        cause_function=function,
-        cause_at=at,
-        cause_in_call=in_call,
-    )
+    main = next(iter(groups(of)))
+    told.losses.take(of)
+    result = finding(basis, Group(main.activity, of), "hot spot")
+    return replace(result, ranks=tuple(sorted(waiting)), cause_rank=rank, cause_share=share)
 
 
-def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding | None:
+def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) -> Finding | None:
     """The hot spot without a trace: the others are in calls for messages, while it computes."""
 
     shares = {
@@ -127,6 +277,7 @@ def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding |
         kind="hot spot",
         share=basis.share(time_ns),
         time_ns=time_ns,
+        lost_ns=round(told.losses.take_calls(map(basis.line_of_row, rows))),
         function=worst.function,
         at=row_place(worst),
         ranks=tuple(sorted(rank for rank in shares if rank != hub_rank)),
@@ -139,3 +290,7 @@ def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding |
 def is_of_messages(function: str) -> bool:
     """Whether a function of MPI sends, receives, or asks or waits for messages between two ranks."""
     return meaning(function).kind in ("send", "receive", "exchange", "probe", "start", "completion")
+
+
+def _mean(times: Collection[int]) -> float:
+    return sum(times) / len(times)

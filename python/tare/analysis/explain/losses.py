@@ -1,0 +1,163 @@
+"""The time that ranks lose, in parts of which each belongs to one finding at most.
+
+A rank loses the time in MPI, and by how much its net time is shorter than the longest of a rank. Of that,
+waits are known with what caused them; the rest is time in calls, and before or behind those of a rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tare.analysis.rows import Placed
+from tare.functions import OUTSIDE_NET, meaning
+
+if TYPE_CHECKING:
+    from tare.analysis.explain.basis import Basis
+
+# An MPI function, and the line of the program that calls it.
+Line = tuple[str, Placed]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What a rank did: it was in the calls of a line, or outside MPI before them."""
+
+    function: str
+    at: Placed
+    in_call: bool
+
+
+@dataclass
+class Loss:
+    """Time that ranks lost in the calls of a line for one reason. Sums over ranks, ns."""
+
+    line: Line
+    time_ns: float
+    kind: str = ""  # of wait; "" is time in calls that is no wait
+    cause_rank: int = -1  # that made the others wait in the end; -1 is not known
+    activity: Activity | None = None  # meanwhile
+    by_rank: dict[int, float] = field(default_factory=dict)  # `time_ns` of each rank that waited
+    waits: int = 0
+    longest_ns: float = 0.0
+    # In equally long parts of the run: `time_ns` and `waits`.
+    by_time: list[float] = field(default_factory=list)
+    waits_by_time: list[float] = field(default_factory=list)
+
+    def scale(self, by: float) -> None:
+        """Leaves this part of it."""
+        self.time_ns *= by
+        self.by_rank = {rank: time_ns * by for rank, time_ns in self.by_rank.items()}
+        self.by_time = [time_ns * by for time_ns in self.by_time]
+
+
+class Losses:
+    """All of them, and those that no finding has taken yet."""
+
+    def __init__(self, of: Iterable[Loss]) -> None:
+        self.all = [loss for loss in of if loss.time_ns > 0]
+        self.left = list(self.all)
+
+    @property
+    def waits(self) -> list[Loss]:
+        """Those of which it is known what kind of wait they are."""
+        return [loss for loss in self.left if loss.kind]
+
+    def take(self, losses: Iterable[Loss]) -> float:
+        """Takes these, so that they are not left any more; their time."""
+        chosen = {id(loss): loss for loss in losses}
+        self.left = [loss for loss in self.left if id(loss) not in chosen]
+        return total(chosen.values())
+
+    def take_calls(self, lines: Iterable[Line]) -> float:
+        """Takes the time in calls of these lines that is no wait; this time."""
+        of = set(lines)
+        return self.take([loss for loss in self.left if not loss.kind and loss.line in of])
+
+
+def total(losses: Iterable[Loss]) -> float:
+    """Their time."""
+    return sum(loss.time_ns for loss in losses)
+
+
+def all_of(basis: Basis) -> Losses:
+    """All that the ranks lose; `basis.lost_ns` in all."""
+    waits: dict[tuple[object, ...], Loss] = {}
+    sizes = _largest_messages(basis)
+    for of in basis.root_sums:
+        line = (of["function"], basis.place(of["site"]))
+        activity = None
+        if of["cause_rank"] >= 0:
+            at, in_call = basis.place(of["cause_site"]), of["cause_in_call"]
+            activity = Activity(of["cause_function"], at, in_call)
+        key = (line, of["kind"], of["cause_rank"], activity)
+        kind: str = of["kind"]
+        if activity and activity.in_call and _may_be_held_up(activity.function, sizes):
+            kind = ""
+        loss = waits.setdefault(key, Loss(line, 0.0, kind, of["cause_rank"], activity))
+        loss.time_ns += of["wait_ns"]
+        loss.waits += of["waits"]
+        loss.longest_ns = max(loss.longest_ns, of["longest_ns"])
+        for rank, time_ns in of["by_rank"].items():
+            loss.by_rank[rank] = loss.by_rank.get(rank, 0.0) + time_ns
+        loss.by_time = _sums(loss.by_time, of["by_time"])
+        loss.waits_by_time = _sums(loss.waits_by_time, of["waits_by_time"])
+    room = {line: float(time_ns) for line, time_ns in _in_calls(basis).items()}
+    outside_ns = float(sum(basis.net_ns - process["net_ns"] for process in basis.processes))
+    found = list(waits.values())
+    _fit([loss for loss in found if loss.line[0] in OUTSIDE_NET], outside_ns)
+    by_line: dict[Line, list[Loss]] = {}
+    for loss in found:
+        if loss.line[0] not in OUTSIDE_NET:
+            by_line.setdefault(loss.line, []).append(loss)
+    for line, of_line in by_line.items():
+        _fit(of_line, room.get(line, 0.0))
+        room[line] = room.get(line, 0.0) - total(of_line)
+    return Losses([*found, *(Loss(line, time_ns) for line, time_ns in room.items())])
+
+
+def _sums(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    return [a + b for a, b in zip(one or [0.0] * len(other), other, strict=True)]
+
+
+# A call that moves less than this does not take long by itself.
+_LONG_BYTES = 64 * 1024
+
+
+def _largest_messages(basis: Basis) -> dict[str, float]:
+    """By function, the bytes of a call at the line where these are most."""
+    sizes: dict[str, float] = {}
+    for row in basis.lines:
+        size = (row.bytes + row.received) / row.calls if row.calls else 0.0
+        sizes[row.function] = max(sizes.get(row.function, 0.0), size)
+    return sizes
+
+
+def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
+    """Whether a call that takes long is no cause: it moves little, so the rank was held up in it."""
+    is_communication = meaning(function).kind in _COMMUNICATION
+    return is_communication and sizes.get(function, 0.0) < _LONG_BYTES
+
+
+_COMMUNICATION = ("send", "receive", "exchange", "probe", "start", "completion", "collective")
+
+
+def _in_calls(basis: Basis) -> dict[Line, int]:
+    times: dict[Line, int] = {}
+    for row in basis.lines:
+        line = basis.line_of_row(row)
+        times[line] = times.get(line, 0) + row.time_ns
+    return times
+
+
+def _fit(losses: list[Loss], most_ns: float) -> None:
+    """Makes waits no longer than the calls in which they are, as the profile knows these.
+
+    A wait of polls includes the time between them, and a trace may have other clocks.
+    """
+    waited = total(losses)
+    if waited <= most_ns:
+        return
+    for loss in losses:
+        loss.scale(most_ns / waited)

@@ -1,0 +1,143 @@
+"""The programs with planted faults, what must be said of each, and how what is said compares with that."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from environments import ROOT, MpiEnvironment
+from measured import Measurement, measure
+
+SOURCE = ROOT / "tests" / "programs" / "planted.c"
+# What it costs must agree to this: a busy machine adds to it, and hides some of it.
+TOLERANCE = 0.3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A finding that must be there."""
+
+    kind: str
+    cause: int | None = None  # the rank that causes it
+    named: tuple[int, ...] | None = None  # the ranks that the finding names
+    seconds: float | None = None  # of all ranks together
+    trend: str = ""
+
+    def misses(self, found: dict[str, Any], *, exactly: bool = True) -> list[str]:
+        """In what the finding differs. `exactly`: times are compared, too."""
+        wrong = []
+        if found["kind"] != self.kind:
+            wrong.append(f"kind {found['kind']}")
+        if self.cause is not None and found["cause_rank"] != self.cause:
+            wrong.append(f"cause {found['cause_rank']}")
+        if self.named is not None and tuple(found["ranks"]) != self.named:
+            wrong.append(f"ranks {found['ranks']}")
+        if self.trend and found["trend"] != self.trend:
+            wrong.append(f"trend '{found['trend']}'")
+        if exactly and self.seconds is not None:
+            seconds = found["time_ns"] / 1e9
+            if abs(seconds - self.seconds) > TOLERANCE * self.seconds:
+                wrong.append(f"{seconds:.3f} s, not {self.seconds:.3f}")
+        return wrong
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A program, and what must be said of it: the first answer first; none if it has no fault."""
+
+    name: str
+    ranks: int
+    answers: tuple[Answer, ...]
+    here: frozenset[int] = field(default=frozenset())  # lines in which the time goes by
+    cause: frozenset[int] = field(default=frozenset())  # lines before which the late rank computes
+
+
+def programs() -> list[Planted]:
+    """All of them, in the order of the source."""
+    return list(_read(SOURCE.read_text().splitlines()))
+
+
+def _read(lines: list[str]) -> Iterator[Planted]:
+    for number, line in enumerate(lines):
+        found = re.search(r"@([a-z ]+): ranks=(\d+) (.*?) \*/", line)
+        if found is None:
+            continue
+        end = lines.index("}", number)
+        yield Planted(
+            found[1],
+            int(found[2]),
+            tuple(_answer(text.split()) for text in found[3].split("|") if text.strip() != "none"),
+            _marked(lines, number, end, "here"),
+            _marked(lines, number, end, "cause"),
+        )
+
+
+def _answer(words: list[str]) -> Answer:
+    fields = dict(word.split("=") for word in words[1:])
+    return Answer(
+        words[0].replace("-", " "),
+        int(fields["cause"]) if "cause" in fields else None,
+        tuple(map(int, fields["named"].split(","))) if "named" in fields else None,
+        float(fields["seconds"]) if "seconds" in fields else None,
+        fields.get("trend", ""),
+    )
+
+
+def _marked(lines: list[str], begin: int, end: int, mark: str) -> frozenset[int]:
+    comments = ((number, lines[number].rpartition("/*")[2]) for number in range(begin + 1, end))
+    return frozenset(number + 1 for number, text in comments if mark in text.removesuffix("*/").split())
+
+
+def explained(tare: Path, mpi: MpiEnvironment, program: Path, of: Planted, directory: Path) -> dict[str, Any]:
+    """What `tare explain` says of a traced run of the program."""
+    measured = measure(tare, mpi, of.ranks, [program, of.name], directory, "--trace")
+    return what_is_said(measured)
+
+
+def what_is_said(measured: Measurement) -> dict[str, Any]:
+    """`tare explain --json`."""
+    command: list[str | Path] = [measured.tare, "explain", measured.directory, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@dataclass
+class Verdict:
+    """What is said of a program, beside what must be said."""
+
+    wrong: list[str]  # of the first finding: what is not as it must be; empty if it is right
+    false: list[str]  # findings that no answer has
+    blamed: list[int]  # ranks that have nothing to do with it, but are named as a cause
+    missing: list[str]  # answers that no finding has
+
+
+def judge(of: Planted, said: dict[str, Any], *, exactly: bool = True) -> Verdict:
+    """Compares; what is not explained, and what measuring cost, is no finding."""
+    found = [each for each in said["findings"] if each["kind"] not in ("not explained", "cost of measuring")]
+    if not of.answers:
+        return Verdict([], [each["sentence"] for each in found], [], [])
+    wrong = ["nothing is said"]
+    if found:
+        wrong = of.answers[0].misses(found[0], exactly=exactly)
+        if of.here and found[0]["line"] not in of.here:
+            wrong.append(f"line {found[0]['line']}")
+        if of.cause and found[0]["cause_line"] is not None and found[0]["cause_line"] not in of.cause:
+            wrong.append(f"cause in line {found[0]['cause_line']}")
+    kinds = {answer.kind for answer in of.answers}
+    causes = {answer.cause for answer in of.answers if answer.cause is not None}
+    return Verdict(
+        wrong,
+        [each["sentence"] for each in found if each["kind"] not in kinds],
+        [each["cause_rank"] for each in found if causes and each["cause_rank"] not in {*causes, None}],
+        [
+            answer.kind
+            for answer in of.answers
+            if not any(not answer.misses(each, exactly=False) for each in found)
+        ],
+    )
