@@ -17,13 +17,24 @@ MPICH = next(env for env in all_environments() if env.name == "debian-mpich")
 PROGRAMS = {each.name: each for each in planted.programs()}
 # Those that are judged by whether processors are short are left to `make bench`.
 NEEDS_PROCESSORS = ("oversubscribed", "stopped")
-ON_BOTH = ("late sender", "chain", "alternating imbalance", "hot spot", "rendezvous", "eager", "slow worker", "file")
+ON_BOTH = (
+    "late sender",
+    "chain",
+    "alternating imbalance",
+    "hot spot",
+    "rendezvous",
+    "eager",
+    "slow worker",
+    "file",
+)
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("planted")
-    return {env.name: compile_c(env, [planted.SOURCE], directory / env.name, "-O2") for env in (OPENMPI, MPICH)}
+    return {
+        env.name: compile_c(env, [planted.SOURCE], directory / env.name, "-O2") for env in (OPENMPI, MPICH)
+    }
 
 
 def cases() -> list[Any]:
@@ -55,7 +66,7 @@ def _adds_up(said: dict[str, Any]) -> None:
 
 
 def _is_borne_out(run: Path, said: dict[str, Any]) -> None:
-    """No finding has more time than the waits of the table that its cause explains, or the calls of its line."""
+    """No finding has more time than the waits of the table that its cause explains."""
     sql = tare_package.open(run).sql
     for each in said["findings"]:
         if each["cause_rank"] is None or each["kind"] not in ("late sender", "late receiver", "slow rank"):
@@ -73,9 +84,7 @@ def _is_borne_out(run: Path, said: dict[str, Any]) -> None:
 def test_the_profile_alone_finds_nothing_where_nothing_is(
     name: str, compiled: dict[str, Path], tare: Path, tmp_path: Path
 ) -> None:
-    measured = measure(
-        tare, OPENMPI, PROGRAMS[name].ranks, [compiled[OPENMPI.name], name], tmp_path / "run"
-    )
+    measured = measure(tare, OPENMPI, PROGRAMS[name].ranks, [compiled[OPENMPI.name], name], tmp_path / "run")
     said = planted.what_is_said(measured)
     assert said["findings"] == [], said["sentences"]
     assert said["sentences"][0].startswith("Nothing in the ")

@@ -29,7 +29,7 @@ class Answer:
     trend: str = ""
 
     def misses(self, found: dict[str, Any], *, exactly: bool = True) -> list[str]:
-        """In what the finding differs. `exactly`: times are compared, too."""
+        """What is different in the finding. `exactly`: times are compared, too."""
         wrong = []
         if found["kind"] != self.kind:
             wrong.append(f"kind {found['kind']}")
@@ -67,7 +67,7 @@ def _read(lines: list[str]) -> Iterator[Planted]:
         found = re.search(r"@([a-z ]+): ranks=(\d+) (.*?) \*/", line)
         if found is None:
             continue
-        end = lines.index("}", number)
+        end = number if lines[number + 1].endswith("}") else lines.index("}", number)
         yield Planted(
             found[1],
             int(found[2]),

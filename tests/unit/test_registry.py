@@ -12,7 +12,8 @@ import pytest
 from fake_tare import fake_command, fake_environment
 from tare import registry
 from tare.analysis.explain import explain
-from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.basis import Basis, Told
+from tare.analysis.explain.losses import Losses
 from tare.errors import CommandError
 
 Package = Callable[..., None]
@@ -134,7 +135,9 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[str]]:
     own = {key: entry for key, entry in registry._own().items() if key[0] != registry.FINDINGS}
     monkeypatch.setattr(registry, "_own", lambda: own)
     notes: list[str] = []
-    return explain._limits(cast(Basis, SimpleNamespace(waits=[])), notes), notes
+    told = Told([], Losses([]))
+    explain._look(cast(Basis, SimpleNamespace()), told, notes)
+    return told.findings, notes
 
 
 def test_findings_of_packages_are_found_in_their_order(

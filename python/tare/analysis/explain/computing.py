@@ -20,7 +20,7 @@ def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
 
 
 def imbalance(basis: Basis, told: Told) -> Finding | None:
-    """Without a trace: what the ranks lose because one computes longer than the mean (POP's load balance)."""
+    """What ranks lose because one computes longer than the mean (POP's load balance), without a trace."""
     times = basis.useful_ns
     if len(times) < 2:
         return None

@@ -126,7 +126,7 @@ _LONG_BYTES = 64 * 1024
 
 
 def _largest_messages(basis: Basis) -> dict[str, float]:
-    """By function, the bytes of a call at the line where these are most."""
+    """The bytes of a call of each function, at the line where these are most."""
     sizes: dict[str, float] = {}
     for row in basis.lines:
         size = (row.bytes + row.received) / row.calls if row.calls else 0.0

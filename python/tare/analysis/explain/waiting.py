@@ -70,7 +70,7 @@ class Group:
 
 
 def groups(losses: Sequence[Loss]) -> list[Group]:
-    """By activity; waits of which it is not known by line and kind. The largest first."""
+    """Groups by activity; where that is not known, by line and kind. The largest first."""
     found: dict[object, list[Loss]] = {}
     for loss in losses:
         found.setdefault(loss.activity or (loss.kind, loss.line), []).append(loss)
