@@ -2,6 +2,7 @@
 #
 #   tare/*.py                              by scikit-build-core in a wheel, by the rule below otherwise
 #   tare/_native.*.so                      src/bindings: install(TARGETS ... DESTINATION tare COMPONENT python)
+#   tare/_native.pyi, …                    stubs of the modules, generated (src/bindings)
 #   tare/_functions.py                     what MPI functions mean, generated (src/format)
 #   tare/_tables.py                        the tables of a run, generated (src/reader)
 #   tare/_version.py                       the version of CMakeLists.txt
@@ -24,5 +25,6 @@ if(NOT SKBUILD)
     PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
 file(CONFIGURE OUTPUT ${TARE_GENERATED}/_version.py CONTENT "__version__ = \"@PROJECT_VERSION@\"\n" @ONLY)
+install(DIRECTORY ${TARE_GENERATED}/tare DESTINATION . COMPONENT python FILES_MATCHING PATTERN "*.pyi")
 install(FILES ${TARE_GENERATED}/_functions.py ${TARE_GENERATED}/tare/_tables.py ${TARE_GENERATED}/_version.py
   DESTINATION tare COMPONENT python)

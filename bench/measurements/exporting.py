@@ -55,9 +55,9 @@ def _export(trace: Path, kind: str, out: Path) -> tuple[int, int]:
     _remove(out)
     begin = time.process_time_ns()
     done = tare.open(trace).export_trace(kind, out, None, None, None)
-    if not done["events"]:
+    if not done.events:
         raise BenchError("the solver made no calls")
-    return done["events"], time.process_time_ns() - begin
+    return done.events, time.process_time_ns() - begin
 
 
 def _read(archive: Path, calls: int) -> float:

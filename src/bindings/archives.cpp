@@ -1,5 +1,3 @@
-#include "bindings/archives.h"
-
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
 
@@ -8,9 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "bindings/convert.h"
-#include "bindings/text.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
+#include "bindings/words.h"
 #include "reader/store/archive.h"
+
+namespace nanobind::detail {
+template <>
+struct type_caster<tare::format::MemberKind> : WordCaster<tare::format::MemberKind, "run", "file"> {};
+}  // namespace nanobind::detail
 
 namespace tare::bindings {
 using namespace nb::literals;
@@ -37,26 +41,8 @@ class PyArchive {
  public:
   explicit PyArchive(const std::filesystem::path& path) : path_(path), index_(open(path)) {}
 
-  nb::list files() const {
-    nb::list rows;
-    for (const reader::ArchivedFile& file : index_.files) {
-      nb::dict row;
-      row["member"] = text(file.member);
-      row["kind"] = file.kind == format::MemberKind::run ? "run" : "file";
-      row["name"] = text(file.name);
-      row["size"] = file.size;
-      row["offset"] = file.offset;
-      row["present"] = file.present;
-      rows.append(row);
-    }
-    return rows;
-  }
-
-  nb::list warnings() const {
-    nb::list lines;
-    for (const std::string& warning : index_.warnings) lines.append(text(warning));
-    return lines;
-  }
+  const std::vector<reader::ArchivedFile>& files() const { return index_.files; }
+  const std::vector<std::string>& warnings() const { return index_.warnings; }
 
   // A wrong checksum is a failure only if `check` is set.
   void extract(std::size_t number, const std::filesystem::path& to, bool check, const PyProgress& progress) const {
@@ -127,9 +113,17 @@ void define_archives(nb::module_& module) {
       "is_archive", [](const std::filesystem::path& path) { return reader::is_archive_file(path); }, "path"_a,
       "Whether the file begins as an archive does.");
 
+  using reader::ArchivedFile;
+  Fields<ArchivedFile>(module, "ArchivedFile", "A file of an archive; so many of its bytes are `present`.")
+      .field("member", &ArchivedFile::member)
+      .field("kind", &ArchivedFile::kind)
+      .field("name", &ArchivedFile::name)
+      .field("size", &ArchivedFile::size)
+      .field("offset", &ArchivedFile::offset)
+      .field("present", &ArchivedFile::present);
   nb::class_<PyArchive>(module, "Archive", "What is in an archive of runs; opens it for as long as a call takes.")
       .def(nb::init<const std::filesystem::path&>(), "path"_a)
-      .def("files", &PyArchive::files)
+      .def("files", &PyArchive::files, nb::rv_policy::copy)
       .def("warnings", &PyArchive::warnings)
       .def("extract", &PyArchive::extract, "number"_a, "to"_a, "check"_a, "progress"_a);
 

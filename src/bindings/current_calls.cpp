@@ -1,60 +1,79 @@
-#include "bindings/current_calls.h"
-
-#include "bindings/convert.h"
 #include "reader/run/current_calls.h"
+
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 
 namespace tare::bindings {
 namespace {
 
-nb::dict request_dict(const reader::PendingRequest& request, const std::vector<nb::object>& functions) {
-  nb::dict row;
-  row["function"] = functions[request.function];
-  row["site"] = request.site;
-  row["communicator"] = request.communicator;
-  row["peer"] = number_or_none(request.peer);
-  row["peer_world"] = number_or_none(request.peer_world);
-  row["tag"] = number_or_none(request.tag);
-  row["bytes"] = nb::none();
-  if (!request.receives) row["bytes"] = request.bytes;
-  row["start_ns"] = request.start_ns;
-  row["receives"] = request.receives;
-  row["waited_for"] = request.waited_for;
-  return row;
+struct Request : reader::PendingRequest {
+  std::string name;  // of the function
+};
+
+struct Call : reader::CurrentCall {
+  std::int32_t world = 0, rank = -1;
+  std::string name;
+  std::vector<Request> requests_of_process;
+};
+
+std::vector<Call> current_calls(PyRun& py_run) {
+  const reader::Run& run = py_run.run();
+  const std::vector<std::string>& names = run.functions().names();
+  std::vector<Call> calls;
+  for (const reader::CurrentCall& call : reader::current_calls(run)) {
+    const reader::Process& process = run.processes()[call.process];
+    Call& made = calls.emplace_back(Call{call, process.world, process.record.rank, names[call.function], {}});
+    for (const reader::PendingRequest& each : call.pending)
+      made.requests_of_process.push_back({each, names[each.function]});
+  }
+  return calls;
 }
 
 }  // namespace
 
-nb::list current_call_rows(const reader::Run& run) {
-  const std::vector<nb::object> names = function_texts(run.functions());
-  nb::list rows;
-  for (const reader::CurrentCall& call : reader::current_calls(run)) {
-    const reader::Process& process = run.processes()[call.process];
-    nb::dict row;
-    row["world"] = process.world;
-    row["rank"] = process.record.rank;
-    row["process"] = call.process;
-    row["thread"] = call.thread;
-    row["function"] = names[call.function];
-    row["inside"] = call.inside;
-    row["site"] = call.site;
-    row["communicator"] = call.communicator;
-    row["peer"] = number_or_none(call.peer);
-    row["peer_world"] = number_or_none(call.peer_world);
-    row["tag"] = number_or_none(call.tag);
-    row["source"] = number_or_none(call.source);
-    row["source_world"] = number_or_none(call.source_world);
-    row["source_tag"] = number_or_none(call.source_tag);
-    row["enter_ticks"] = call.enter_ticks;
-    row["enter_ns"] = call.enter_ns;
-    row["leave_ns"] = nb::none();
-    if (!call.inside) row["leave_ns"] = call.leave_ns;
-    row["requests"] = call.requests;
-    nb::list pending;
-    for (const reader::PendingRequest& request : call.pending) pending.append(request_dict(request, names));
-    row["pending"] = pending;
-    rows.append(row);
-  }
-  return rows;
+void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
+  using format::no_peer, format::no_tag;
+  Fields<Request>(module, "PendingRequest",
+                  "A request of a process that has not been completed; numbers as in CurrentCall.")
+      .field("function", &Request::name)
+      .field("site", &Request::site)
+      .field("communicator", &Request::communicator)
+      .unless("peer", no_peer, &Request::peer)
+      .unless("peer_world", no_peer, &Request::peer_world)
+      .unless("tag", no_tag, &Request::tag)
+      .value(
+          "bytes", [](const Request& of) { return of.receives ? std::nullopt : std::optional(of.bytes); },
+          [](Request& of, std::optional<std::uint64_t> bytes) { of.bytes = bytes.value_or(0); })
+      .field("start_ns", &Request::start_ns)
+      .field("receives", &Request::receives)
+      .field("waited_for", &Request::waited_for);
+  Fields<Call>(
+      module, "CurrentCall",
+      "The call that a thread is in (`inside`), or its last one. `site`, `communicator` and `process` are indices "
+      "in lists of the run. Peers are ranks in the communicator as they were passed, -1: any, -2: none; in the "
+      "world, as far as they are known. It waits for so many `requests`; `pending` has those of the process.")
+      .field("world", &Call::world)
+      .field("rank", &Call::rank)
+      .field("process", &Call::process)
+      .field("thread", &Call::thread)
+      .field("function", &Call::name)
+      .field("inside", &Call::inside)
+      .field("site", &Call::site)
+      .field("communicator", &Call::communicator)
+      .unless("peer", no_peer, &Call::peer)
+      .unless("peer_world", no_peer, &Call::peer_world)
+      .unless("tag", no_tag, &Call::tag)
+      .unless("source", no_peer, &Call::source)
+      .unless("source_world", no_peer, &Call::source_world)
+      .unless("source_tag", no_tag, &Call::source_tag)
+      .field("enter_ticks", &Call::enter_ticks)
+      .field("enter_ns", &Call::enter_ns)
+      .value(
+          "leave_ns", [](const Call& of) { return of.inside ? std::nullopt : std::optional(of.leave_ns); },
+          [](Call& of, std::optional<std::int64_t> ns) { of.leave_ns = ns.value_or(0); })
+      .field("requests", &Call::requests)
+      .field("pending", &Call::requests_of_process);
+  run.def("current_calls", current_calls);
 }
 
 }  // namespace tare::bindings

@@ -1,5 +1,3 @@
-#include "bindings/event_table.h"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +7,7 @@
 
 #include "bindings/arrow_stream.h"
 #include "bindings/convert.h"
+#include "bindings/parts.h"
 #include "bindings/text.h"
 #include "reader/events/event_tables.h"
 

@@ -1,5 +1,3 @@
-#include "bindings/events.h"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/parts.h"
 #include "bindings/text.h"
 #include "reader/events/event_stream.h"
 

@@ -16,7 +16,7 @@ bool nobody_interrupts() {
 
 }  // namespace
 
-nb::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request) {
+exporters::TimelineSummary export_with(const Exporter& exporter, PyRun& run, ExportRequest request) {
   exporters::ExportOptions options;
   options.filter.ranks = std::move(request.ranks);
   options.filter.start_ns = request.from_ns;
@@ -32,14 +32,9 @@ nb::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request
   };
   auto done = work();
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  const exporters::TimelineSummary summary = unwrap(std::move(done));
+  exporters::TimelineSummary summary = unwrap(std::move(done));
   run.set_stream_warnings(summary.warnings);
-  nb::dict row;
-  row["events"] = summary.events;
-  row["open"] = summary.open;
-  row["ends"] = summary.ends;
-  row["obstacle"] = text_or_none(summary.obstacle);
-  return row;
+  return summary;
 }
 
 }  // namespace tare::bindings

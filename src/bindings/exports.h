@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/run.h"
+#include "bindings/py_run.h"
 #include "exporters/formats.h"
 #include "exporters/timeline.h"
 #include "reader/result.h"
@@ -29,8 +29,6 @@ using Exporter = std::function<reader::Result<exporters::TimelineSummary>(reader
 
 // Exports without the interpreter lock, and checks for signals meanwhile: Ctrl-C ends the export, and no file is left.
 // Warnings are added to the run.
-nanobind::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request);
-
-void define_exports(nanobind::class_<PyRun>& run);
+exporters::TimelineSummary export_with(const Exporter& exporter, PyRun& run, ExportRequest request);
 
 }  // namespace tare::bindings

@@ -1,9 +1,7 @@
-#include "bindings/imports.h"
-
 #include <string>
 
-#include "bindings/convert.h"
-#include "bindings/text.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "importers/litl/import_litl.h"
 #include "importers/litl/trace_file.h"
 #include "reader/store/mapped_file.h"
@@ -15,13 +13,24 @@ namespace litl = importers::litl;
 
 void define_imports(nb::module_& module) {
   using namespace nb::literals;
+  using litl::Imported;
+  Fields<Imported>(
+      module, "ImportedEvents",
+      "What an import of a trace without MPI has found. `start_ns`: Unix time of the first event; `wall_ns`: "
+      "from then to the last.")
+      .field("processes", &Imported::processes)
+      .field("threads", &Imported::threads)
+      .field("events", &Imported::events)
+      .field("start_ns", &Imported::start_ns)
+      .field("wall_ns", &Imported::wall_ns)
+      .field("host", &Imported::host);
   module.def(
       "is_litl",
       [](const std::string& path) {
         const auto file = reader::MappedFile::open(path);
         return file && litl::TraceFile::is_one(file->bytes());
       },
-      "path"_a);
+      "path"_a, "Whether the file begins as a trace of LiTL does.");
   module.def(
       "import_litl",
       [](const std::string& trace, const std::string& file, std::uint64_t start_ns) {
@@ -31,17 +40,9 @@ void define_imports(nb::module_& module) {
           if (!source) return source.failure();
           return litl::import_litl(source->bytes(), trace, file, start_ns);
         }();
-        const litl::Imported done = unwrap(imported);
-        nb::dict row;
-        row["processes"] = done.processes;
-        row["threads"] = done.threads;
-        row["events"] = done.events;
-        row["start_ns"] = done.start_ns;
-        row["wall_ns"] = done.wall_ns;
-        row["host"] = text(done.host);
-        return row;
+        return unwrap(imported);
       },
-      "trace"_a, "file"_a, "start_ns"_a);
+      "trace"_a, "file"_a, "start_ns"_a, "Makes a new file of a run of a trace of LiTL, whose first event was then.");
 }
 
 }  // namespace tare::bindings

@@ -1,25 +1,11 @@
-// tare._native: the reader as Python sees it. Typed in python/tare/_native.pyi; keep the two in agreement.
-// Rows become dicts, every failure tare._native.Error. Work that takes time runs without the interpreter lock.
+// tare._native: the reader as Python sees it. Its stub, tare/_native.pyi, is made when it is built. Every failure
+// becomes tare._native.Error. Work that takes time runs without the interpreter lock.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
-#include "bindings/archives.h"
-#include "bindings/convert.h"
-#include "bindings/event_table.h"
-#include "bindings/events.h"
-#include "bindings/exports.h"
-#include "bindings/imports.h"
-#include "bindings/rounds.h"
-#include "bindings/run.h"
-#include "bindings/samples.h"
-#include "bindings/source_line.h"
-#include "bindings/tables.h"
-#include "bindings/text.h"
-#include "bindings/timeline.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "format/chunk.h"
 #include "format/control.h"
 #include "format/machine.h"
@@ -43,25 +29,15 @@ std::optional<reader::Ending> ending_of(const reader::SegmentName& segment, read
   return reader::Ending{segment.pid, std::get<1>(*command), std::get<2>(*command)};
 }
 
-nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
-                 const std::string& run_id, const std::string& run_key, std::optional<std::uint64_t> command_ended_ns,
-                 reader::EndingWatch* watch, const std::optional<Seen>& command, bool presume_ended) {
+reader::Collected collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
+                          const std::string& run_id, const std::string& run_key,
+                          std::optional<std::uint64_t> command_ended_ns, reader::EndingWatch* watch,
+                          const std::optional<Seen>& command, bool presume_ended) {
   const reader::RunPaths paths{run_dir, segment_dir, run_id, "", false, run_key};
-  const auto work = [&] {
-    const nb::gil_scoped_release unlocked;
-    return unwrap(reader::collect(
-        paths, command_ended_ns, [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); },
-        presume_ended));
-  };
-  const reader::Collected collected = work();
-  nb::dict row;
-  row["processes"] = collected.processes;
-  row["running"] = collected.running;
-  row["unknown"] = collected.unknown;
-  row["recovered_events"] = collected.recovered_events;
-  row["kept"] = collected.kept;
-  row["messages"] = collected.messages;
-  return row;
+  const nb::gil_scoped_release unlocked;
+  return unwrap(reader::collect(
+      paths, command_ended_ns, [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); },
+      presume_ended));
 }
 
 std::string digits(std::uint64_t name) {
@@ -112,6 +88,15 @@ NB_MODULE(_native, module) {
       },
       error.ptr());
 
+  using tare::reader::Collected;
+  Fields<Collected>(module, "Collected",
+                    "What a collection found; nothing here tells whether the processes `unknown` run.")
+      .field("processes", &Collected::processes)
+      .field("running", &Collected::running)
+      .field("unknown", &Collected::unknown)
+      .field("recovered_events", &Collected::recovered_events)
+      .field("kept", &Collected::kept)
+      .field("messages", &Collected::messages);
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "run_key"_a = "",
              "command_ended_ns"_a = nb::none(), "watch"_a = nb::none(), "command"_a = nb::none(),
              "presume_ended"_a = false, "Drains dead processes' segments into the run directory and stores symbols.");
@@ -122,16 +107,13 @@ NB_MODULE(_native, module) {
       "machine_name", [] { return digits(tare::format::machine_name()); }, "This start of this machine.");
   module.def("pid_namespace_name", &tare::format::pid_namespace_name, "The PID namespace of /proc; 0: not our own.");
 
-  module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
-  module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");
   module.def("student_95", &tare::reader::student_95, "freedom"_a, "Student's t: the two-sided 95 % quantile.");
   module.def(
-      "short_name", [](const std::string& name) { return text(tare::reader::short_name(name)); }, "name"_a,
-      "A function's name as people say it.");
+      "short_name", [](const std::string& name) { return tare::reader::short_name(name); }, "name"_a,
+      "A function's name as people say it: of C++ without arguments and template arguments.");
   module.def(
-      "short_name_with_inlined",
-      [](const std::string& name) { return text(tare::reader::short_name_with_inlined(name)); }, "name"_a,
-      "The same for \"a (inlined in b)\".");
+      "short_name_with_inlined", [](const std::string& name) { return tare::reader::short_name_with_inlined(name); },
+      "name"_a, "The same for \"a (inlined in b)\".");
 
   nb::class_<tare::reader::EndingWatch>(module, "EndingWatch", "How and when the processes of a run end.")
       .def(
@@ -147,10 +129,15 @@ NB_MODULE(_native, module) {
   define_archives(module);
   define_imports(module);
   define_rounds(module);
+  define_source_line(module);
   auto run = define_run(module);
+  define_current_calls(module, run);
+  define_retiming(module, run);
+  define_samples(module, run);
+  define_structure(module, run);
   define_events(module, run);
   define_event_table(module, run);
   define_tables(module, run);
-  define_exports(run);
+  define_exports(module, run);
   define_timeline(module, run);
 }

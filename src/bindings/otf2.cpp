@@ -1,14 +1,13 @@
-// tare._otf2: the part that needs libotf2. Typed in python/tare/_otf2.pyi; keep the two in agreement.
+// tare._otf2: the part that needs libotf2.
 
 #include "exporters/otf2/otf2.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "bindings/fields.h"
 #include "importers/otf2/import_otf2.h"
 
 NB_MODULE(_otf2, module) {
@@ -19,6 +18,17 @@ NB_MODULE(_otf2, module) {
   nanobind::set_leak_warnings(false);
   // The classes Run and Error belong to that module.
   nanobind::module_::import_("tare._native");
+  using tare::importers::otf2::Imported;
+  Fields<Imported>(module, "Imported",
+                   "What an import has found: so many calls of MPI, and regions that are never left, which are not "
+                   "imported. `start_ns`: Unix time of the first event.")
+      .field("processes", &Imported::processes)
+      .field("threads", &Imported::threads)
+      .field("calls", &Imported::calls)
+      .field("start_ns", &Imported::start_ns)
+      .field("wall_ns", &Imported::wall_ns)
+      .field("unfinished", &Imported::unfinished)
+      .field("host", &Imported::host);
   module.def(
       "export_otf2",
       [](PyRun& run, std::string path, std::int64_t start_ns, std::optional<std::vector<int>> ranks,
@@ -27,20 +37,12 @@ NB_MODULE(_otf2, module) {
                            {std::move(path), start_ns, std::move(ranks), from_ns, to_ns});
       },
       "run"_a, "path"_a, "start_ns"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
-      "to_ns"_a = nanobind::none());
+      "to_ns"_a = nanobind::none(), "Writes the archive `path`/traces.otf2; the rest as Run.export_perfetto().");
   module.def(
       "import_otf2",
       [](const std::string& anchor, const std::string& file, std::uint64_t fallback_start_ns) {
-        const auto done = unwrap(tare::importers::otf2::import_otf2(anchor, file, fallback_start_ns));
-        nanobind::dict row;
-        row["processes"] = done.processes;
-        row["threads"] = done.threads;
-        row["calls"] = done.calls;
-        row["start_ns"] = done.start_ns;
-        row["wall_ns"] = done.wall_ns;
-        row["unfinished"] = done.unfinished;
-        row["host"] = text(done.host);
-        return row;
+        return unwrap(tare::importers::otf2::import_otf2(anchor, file, fallback_start_ns));
       },
-      "anchor"_a, "file"_a, "fallback_start_ns"_a);
+      "anchor"_a, "file"_a, "fallback_start_ns"_a,
+      "Makes a new file of a run of an archive, whose clock began then if it does not say when.");
 }

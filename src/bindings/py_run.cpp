@@ -1,5 +1,5 @@
+#include "bindings/py_run.h"
 #include "bindings/convert.h"
-#include "bindings/run.h"
 
 namespace tare::bindings {
 namespace {

@@ -1,5 +1,5 @@
 // tare._record: the API for programs (include/tare/tare.h), called from Python. It is separate from tare._native, so
-// that a measured program does not load the reader. Typed in python/tare/_record.pyi.
+// that a measured program does not load the reader.
 
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
@@ -234,7 +234,7 @@ NB_MODULE(_record, module) {
   using namespace tare::bindings;
   module.doc() = "The recorder's API for programs; load() comes first.";
   module.def("load", &load, "path"_a, "Finds the recorder of this process; else loads the one at `path`.");
-  module.def("start", &start, "path"_a.none(), "Begins a run.");
+  module.def("start", &start, "path"_a.none(), "Begins a run; OSError if its directory cannot be made.");
   module.def("pause", [] { api.pause(); });
   module.def("resume", [] { api.resume(); });
   module.def("flush", [] { api.flush(); });
@@ -251,7 +251,7 @@ NB_MODULE(_record, module) {
                                spot.overall_cost_deviation);
       },
       "events"_a, "The members of a tare_sweet_spot.");
-  module.def("control", [] {
+  const auto control = [] {
     tare_control_message message;
     const bool is_there = api.control(&message) != 0;
     nb::object value = nb::none();
@@ -260,7 +260,9 @@ NB_MODULE(_record, module) {
     if (message.type == TARE_CONTROL_TEXT)
       value = nb::bytes(message.text, ::strnlen(message.text, sizeof message.text)).attr("decode")("utf-8", "replace");
     return std::make_tuple(is_there, std::string(message.name), value, message.lost);
-  });
+  };
+  module.def("control", control, nb::sig("def control() -> tuple[bool, str, int | float | str, int]"),
+             "Whether there is a message; its name and value, and how many were lost.");
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });
@@ -281,7 +283,10 @@ NB_MODULE(_record, module) {
   nb::class_<Marker>(module, "Marker").def(nb::init<const std::string&>(), "name"_a).def("mark", &Marker::mark);
   nb::class_<Event>(module, "Event")
       .def(nb::init<const std::string&, const std::string&>(), "name"_a, "types"_a)
-      .def("__call__", &Event::record);
-  nb::class_<Packed>(module, "Packed").def(nb::init<const std::string&>(), "name"_a).def("__call__", &Packed::record);
+      .def("__call__", &Event::record,
+           nb::sig("def __call__(self, *values: typing.SupportsIndex | typing.SupportsFloat) -> None"));
+  nb::class_<Packed>(module, "Packed")
+      .def(nb::init<const std::string&>(), "name"_a)
+      .def("__call__", &Packed::record, nb::sig("def __call__(self, *values: typing.SupportsIndex) -> None"));
   nb::class_<Raw>(module, "Raw").def(nb::init<const std::string&>(), "name"_a).def("__call__", &Raw::record, "value"_a);
 }

@@ -1,64 +1,55 @@
-#include "bindings/retiming.h"
-
-#include "bindings/convert.h"
-#include "bindings/text.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "reader/retiming/clock_correction.h"
 #include "reader/retiming/compensation.h"
 
 namespace tare::bindings {
 namespace {
 
-// What the reader finds, without the interpreter lock.
+// A method of Run that finds something without the interpreter lock.
 template <typename Found>
-Found found(reader::Result<Found> (*find)(reader::Run&), reader::Run& run) {
-  const nb::gil_scoped_release unlocked;
-  return unwrap(find(run));
-}
-
-nb::list rows_of(const std::vector<reader::Violations>& violations) {
-  nb::list rows;
-  for (const reader::Violations& of : violations) {
-    nb::dict row;
-    row["world"] = of.world;
-    row["rank"] = of.rank;
-    row["other_rank"] = of.other_rank;
-    row["messages"] = of.messages;
-    row["collectives"] = of.collectives;
-    row["most_ns"] = of.most_ns;
-    rows.append(row);
-  }
-  return rows;
-}
-
-nb::list lines_of(const std::vector<std::string>& warnings) {
-  nb::list lines;
-  for (const std::string& line : warnings) lines.append(text(line));
-  return lines;
+auto method(reader::Result<Found> (*find)(reader::Run&)) {
+  return [find](PyRun& run) {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(find(run.run()));
+  };
 }
 
 }  // namespace
 
-nb::list clock_violations(reader::Run& run) { return rows_of(found(reader::clock_violations, run)); }
-
-nb::dict correct_clocks(reader::Run& run) {
-  const reader::ClockCorrection of = found(reader::correct_clocks, run);
-  nb::dict row;
-  row["violations"] = rows_of(of.violations);
-  row["max_moved_ns"] = of.max_moved_ns;
-  row["rounds"] = of.rounds;
-  row["remaining"] = of.remaining;
-  row["warnings"] = lines_of(of.warnings);
-  return row;
-}
-
-nb::dict compensate(reader::Run& run) {
-  const reader::Compensation of = found(reader::compensate, run);
-  nb::dict row;
-  row["flush_ns"] = of.flush_ns;
-  row["wrapper_ns"] = of.wrapper_ns;
-  row["earlier_ns"] = of.earlier_ns;
-  row["warnings"] = lines_of(of.warnings);
-  return row;
+void define_retiming(nb::module_& module, nb::class_<PyRun>& run) {
+  using reader::ClockCorrection;
+  using reader::Compensation;
+  using reader::Violations;
+  Fields<Violations>(
+      module, "Violations",
+      "Calls of a rank that ended before the other rank, whom they needed, began: by the clocks. That of "
+      "`rank` is behind that of the other by at least `most_ns`.")
+      .field("world", &Violations::world)
+      .field("rank", &Violations::rank)
+      .field("other_rank", &Violations::other_rank)
+      .field("messages", &Violations::messages)
+      .field("collectives", &Violations::collectives)
+      .field("most_ns", &Violations::most_ns);
+  Fields<ClockCorrection>(module, "ClockCorrection",
+                          "What was done to the clocks: the violations as recorded, the largest first, and how many "
+                          "remain after so many rounds of reading the trace.")
+      .field("violations", &ClockCorrection::violations)
+      .field("max_moved_ns", &ClockCorrection::max_moved_ns)
+      .field("rounds", &ClockCorrection::rounds)
+      .field("remaining", &ClockCorrection::remaining)
+      .field("warnings", &ClockCorrection::warnings);
+  Fields<Compensation>(
+      module, "Compensation",
+      "What was taken out of the times of a trace: of all threads together. It ends `earlier_ns` earlier.")
+      .field("flush_ns", &Compensation::flush_ns)
+      .field("wrapper_ns", &Compensation::wrapper_ns)
+      .field("earlier_ns", &Compensation::earlier_ns)
+      .field("warnings", &Compensation::warnings);
+  run.def("clock_violations", method(reader::clock_violations), "Reads the trace.");
+  run.def("correct_clocks", method(reader::correct_clocks),
+          "Moves the times of all events from now on; reads the trace once for each rank in a row.");
+  run.def("compensate", method(reader::compensate), "Moves the times of all events from now on; reads the trace.");
 }
 
 }  // namespace tare::bindings

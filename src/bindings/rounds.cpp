@@ -1,18 +1,22 @@
-#include "bindings/rounds.h"
-
 #include <nanobind/operators.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "bindings/convert.h"
+#include "bindings/parts.h"
+#include "bindings/text.h"
+#include "bindings/words.h"
 #include "format/filter_names.h"
 #include "reader/store/round_events.h"
 #include "reader/store/round_file.h"
+
+namespace nanobind::detail {
+template <>
+struct type_caster<tare::format::EventKind>
+    : WordCaster<tare::format::EventKind, "function", "region", "phase", "counter"> {};
+}  // namespace nanobind::detail
 
 namespace tare::bindings {
 
@@ -43,25 +47,19 @@ PyRound kept(const reader::StoredRound& round, const std::shared_ptr<const reade
   return made;
 }
 
-nb::list list_of(const Events& events) {
-  nb::list all;
-  for (const reader::EventStatistics& event : events) all.append(nb::cast(event));
-  return all;
-}
+using Histograms = nb::typed<nb::dict, std::pair<format::EventKind, std::string>, Bins>;
 
-nb::object kind_of(format::EventKind kind) { return text(format::name_of(kind)); }
-
-nb::dict histograms(const PyRound& of) {
-  nb::dict found;
+Histograms histograms(const PyRound& of) {
+  Histograms found;
   for (const reader::EventBins& each : reader::histograms_of(*of.names, of.filter, of.reduced))
-    found[nb::make_tuple(kind_of(each.event.kind), text(each.event.name))] = each.bins;
+    found[nb::make_tuple(each.event.kind, text(each.event.name))] = each.bins;
   return found;
 }
 
-nb::list total_events(const std::vector<const PyRound*>& rounds) {
+Events total_events(const std::vector<const PyRound*>& rounds) {
   std::vector<const Events*> all;
   for (const PyRound* round : rounds) all.push_back(&round->events);
-  return list_of(reader::merged_events(all));
+  return reader::merged_events(all);
 }
 
 class PyRoundFile {
@@ -69,25 +67,25 @@ class PyRoundFile {
   PyRoundFile(const std::filesystem::path& path, std::uint64_t begin, std::optional<std::uint64_t> end)
       : file_(path.string(), begin, end) {}
 
-  nb::tuple read() {
+  std::pair<std::vector<PyRound>, bool> read() {
     const reader::RoundChunks found = [&] {
       const nb::gil_scoped_release unlocked;
       return unwrap(file_.read());
     }();
-    nb::list rounds;
+    std::vector<PyRound> rounds;
     for (const auto& payload : found.payloads) add({payload.data(), payload.size()}, rounds);
-    return nb::make_tuple(rounds, found.is_all);
+    return {std::move(rounds), found.is_all};
   }
-  nb::list decoded(const nb::bytes& payload) {
-    nb::list rounds;
+  std::vector<PyRound> decoded(const nb::bytes& payload) {
+    std::vector<PyRound> rounds;
     add({payload.c_str(), payload.size()}, rounds);
     return rounds;
   }
   std::vector<format::PaceRecord> paces() const { return reader_.paces(); }
 
  private:
-  void add(std::string_view payload, nb::list& rounds) {
-    reader_.read(payload, [&](const reader::StoredRound& round) { rounds.append(kept(round, reader_.names())); });
+  void add(std::string_view payload, std::vector<PyRound>& rounds) {
+    reader_.read(payload, [&](const reader::StoredRound& round) { rounds.push_back(kept(round, reader_.names())); });
   }
 
   reader::RoundFile file_;
@@ -102,10 +100,11 @@ auto of_round(const PyRound& of) {
 
 void define_values(nb::module_& module) {
   using format::RankSet;
+  using Runs = nb::typed<nb::tuple, std::pair<std::uint32_t, std::uint32_t>, nb::ellipsis>;
   const auto tuple_of = [](const RankSet& ranks) {
     nb::list runs;
     for (const RankSet::Run& run : ranks.runs()) runs.append(nb::make_tuple(run.first, run.count));
-    return nb::tuple(runs);
+    return Runs(nb::tuple(runs));
   };
   nb::class_<RankSet>(module, "Ranks",
                       "A set of ranks. A file may name two billions: what shows rounds goes through runs, not ranks.")
@@ -119,14 +118,16 @@ void define_values(nb::module_& module) {
           "runs"_a = nb::make_tuple())
       .def_prop_ro("runs", tuple_of, "(first rank, number of ranks) of each run of successive ranks.")
       .def("__len__", &RankSet::size)
-      .def("__iter__",
-           [](const RankSet& ranks) {
-             nb::list ranges;
-             const nb::object range = nb::module_::import_("builtins").attr("range");
-             for (const auto& run : ranks.runs()) ranges.append(range(run.first, std::uint64_t{run.first} + run.count));
-             return nb::module_::import_("itertools").attr("chain").attr("from_iterable")(ranges);
-           })
-      .def("__str__", [](const RankSet& ranks) { return text(ranks.text()); })
+      .def(
+          "__iter__",
+          [](const RankSet& ranks) {
+            nb::list ranges;
+            const nb::object range = nb::module_::import_("builtins").attr("range");
+            for (const auto& run : ranks.runs()) ranges.append(range(run.first, std::uint64_t{run.first} + run.count));
+            return nb::module_::import_("itertools").attr("chain").attr("from_iterable")(ranges);
+          },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[int]"))
+      .def("__str__", [](const RankSet& ranks) { return ranks.text(); })
       .def("__hash__", [tuple_of](const RankSet& ranks) { return nb::hash(tuple_of(ranks)); })
       .def(nb::self == nb::self);
 
@@ -141,8 +142,8 @@ void define_values(nb::module_& module) {
 
   using Event = reader::EventStatistics;
   nb::class_<Event>(module, "Event", "An event of a round.")
-      .def_prop_ro("name", [](const Event& of) { return text(of.event.name); })
-      .def_prop_ro("kind", [](const Event& of) { return kind_of(of.event.kind); })
+      .def_prop_ro("name", [](const Event& of) { return std::string(of.event.name); })
+      .def_prop_ro("kind", [](const Event& of) { return of.event.kind; })
       .def_prop_ro(
           "ranks", [](const Event& of) { return of.metrics[0].ranks; }, "Number of ranks that have it.")
       .def_prop_ro(
@@ -167,7 +168,9 @@ void define_values(nb::module_& module) {
           "exponent", [](const Bins& of) { return of.histogram.exponent(); }, "The width is 2 ** exponent.")
       .def_prop_ro("first", [](const Bins& of) { return of.histogram.first(); })
       .def_prop_ro(
-          "counts", [](const Bins& of) { return nb::tuple(nb::cast(of.counts)); }, "By bin: number of ranks.")
+          "counts",
+          [](const Bins& of) { return nb::typed<nb::tuple, int, nb::ellipsis>(nb::tuple(nb::cast(of.counts))); },
+          "By bin: number of ranks.")
       .def_prop_ro(
           "width", [](const Bins& of) { return of.histogram.width(); }, "In the unit of the metric.")
       .def(
@@ -199,13 +202,10 @@ void define_rounds(nb::module_& module) {
           "From the first offload until all of the round had arrived.")
       .def_prop_ro("ranks", &of_round<&Round::ranks>, "Ranks whose snapshots are in it.")
       .def_prop_ro("lost", &of_round<&Round::lost>, "Other ranks that took part at that time.")
-      .def_prop_ro(
-          "filter", [](const PyRound& of) { return text(of.filter); }, "What reduced it; empty: it was lost.")
+      .def_ro("filter", &PyRound::filter, "What reduced it; empty: it was lost.")
       .def_prop_ro(
           "size", [](const PyRound& of) { return of.reduced.size(); }, "Bytes of the result of the filter.")
-      .def_prop_ro(
-          "events", [](const PyRound& of) { return list_of(of.events); },
-          "Of the filter `statistics`. Events with impossible numbers are left out.")
+      .def_ro("events", &PyRound::events, "Of the filter `statistics`. Events with impossible numbers are left out.")
       .def_prop_ro("has_histograms", [](const PyRound& of) { return reader::has_histograms(of.filter); })
       .def("histograms", &histograms,
            "By kind and name of an event the time over ranks, or the value of a counter. Damaged ones are left out.");
@@ -226,20 +226,14 @@ void define_rounds(nb::module_& module) {
       "The ranks of all of them in bins of the widest; in wider ones if they lie far apart.");
   module.def(
       "main_metric",
-      [](std::string_view kind) {
-        const auto found = std::ranges::find(format::event_kind_names, kind);
-        if (found == format::event_kind_names.end()) throw nb::value_error("there is no such kind of events");
-        const auto known = static_cast<format::EventKind>(found - format::event_kind_names.begin());
-        return reader::metrics_of(known)[reader::main_metric(known)];
-      },
-      "kind"_a, "The metric that is shown of an event where there is room for one.");
+      [](format::EventKind kind) { return std::string(reader::metrics_of(kind)[reader::main_metric(kind)]); }, "kind"_a,
+      "The metric that is shown of an event where there is room for one.");
   module.def(
       "split_filters",
       [](const std::filesystem::path& filters) {
-        nb::list all;
         const std::string bytes = filters.string();
-        for (const std::string_view filter : format::split_filters(bytes)) all.append(text(filter));
-        return all;
+        const auto found = format::split_filters(bytes);
+        return std::vector<std::string>(found.begin(), found.end());
       },
       "filters"_a, "One or several filters with a plus between them, each with its arguments.");
   nb::list names;

@@ -1,17 +1,9 @@
-#include "bindings/run.h"
-
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
 
-#include "bindings/convert.h"
-#include "bindings/current_calls.h"
 #include "bindings/definitions.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "bindings/processes.h"
-#include "bindings/retiming.h"
-#include "bindings/samples.h"
-#include "bindings/structure.h"
-#include "bindings/text.h"
 #include "bindings/waits.h"
 #include "reader/replay/replay.h"
 
@@ -26,67 +18,70 @@ auto rows(Rows (*make)(Of&, Arguments...)) {
   return [make](PyRun& run, Arguments... arguments) { return make(run.run(), std::forward<Arguments>(arguments)...); };
 }
 
-nb::list functions(const reader::Run& run) {
-  nb::list names;
-  for (const nb::object& name : function_texts(run.functions())) names.append(name);
+const std::vector<std::string>& functions(const reader::Run& run) { return run.functions().names(); }
+
+std::vector<std::string> event_names(const reader::Run& run) {
+  std::vector<std::string> names;
+  for (const reader::EventType& type : run.event_types()) names.push_back(type.name);
   return names;
 }
 
-nb::list event_names(const reader::Run& run) {
-  nb::list names;
-  for (const reader::EventType& type : run.event_types()) names.append(text(type.name));
-  return names;
-}
-
-nb::list exchange_rows(reader::Run& run, std::int32_t max_groups) {
+std::vector<reader::Exchange> exchanges(reader::Run& run, std::int32_t max_groups) {
   constexpr std::int32_t max = 1024;  // the square of this is allocated
   if (max_groups < 1 || max_groups > max) throw nb::value_error("an exchange is of 1 to 1024 groups");
-  const auto found = [&] {
-    const nb::gil_scoped_release unlocked;
-    return run.answer({.exchanges = {max_groups}}).exchanges.front();
-  };
-  nb::list rows;
-  for (const reader::Exchange& exchange : found()) {
-    nb::list cells;
-    for (const reader::Exchange::Cell& cell : exchange.cells)
-      cells.append(nb::make_tuple(cell.from, cell.to, cell.messages, cell.bytes));
-    nb::dict row;
-    row["world"] = exchange.world;
-    row["size"] = exchange.size;
-    row["group"] = exchange.group;
-    row["cells"] = cells;
-    row["elsewhere"] = exchange.elsewhere;
-    row["messages"] = exchange.messages;
-    row["between"] = exchange.between;
-    row["busiest"] = exchange.busiest;
-    row["busiest_messages"] = exchange.busiest_messages;
-    rows.append(row);
-  }
-  return rows;
+  const nb::gil_scoped_release unlocked;
+  return run.answer({.exchanges = {max_groups}}).exchanges.front();
 }
 
-nb::list replayed_worlds(const reader::Run& run) {
-  const auto worlds = [&] {
-    const nb::gil_scoped_release unlocked;
-    return unwrap(reader::replay(run));
-  }();
-  nb::list rows;
-  for (const reader::ReplayedWorld& world : worlds) {
-    nb::dict row;
-    row["world"] = world.world;
-    row["obstacle"] = text_or_none(world.obstacle);
-    row["runtime_ns"] = world.runtime_ns;
-    row["ideal_ns"] = world.ideal_ns;
-    row["useful_ns"] = world.useful_ns;
-    row["unknown_ns"] = world.unknown_ns;
-    rows.append(row);
-  }
-  return rows;
+std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run) {
+  const nb::gil_scoped_release unlocked;
+  return unwrap(reader::replay(run));
+}
+
+void define_rows(nb::module_& module) {
+  using reader::Exchange, reader::ReplayedWorld;
+  using Cell = std::tuple<std::int32_t, std::int32_t, std::uint64_t, std::uint64_t>;
+  Fields<Exchange>(
+      module, "Exchange",
+      "What the ranks of a world sent to one another, by groups of `group` ranks with neighbouring numbers. "
+      "`cells`: from and to which group, messages, bytes; sorted. `messages` were sent and received, "
+      "`elsewhere` sent to ranks that are not known, or of other worlds, `between` from a rank to another of "
+      "the world. The rank `busiest` has the most of these, as sender or receiver; -1: there are none.")
+      .field("world", &Exchange::world)
+      .field("size", &Exchange::size)
+      .field("group", &Exchange::group)
+      .value(
+          "cells",
+          [](const Exchange& of) {
+            std::vector<Cell> cells;
+            for (const Exchange::Cell& cell : of.cells)
+              cells.emplace_back(cell.from, cell.to, cell.messages, cell.bytes);
+            return cells;
+          },
+          [](Exchange& of, const std::vector<Cell>& cells) {
+            for (const auto& [from, to, messages, bytes] : cells) of.cells.push_back({from, to, messages, bytes});
+          })
+      .field("elsewhere", &Exchange::elsewhere)
+      .field("messages", &Exchange::messages)
+      .field("between", &Exchange::between)
+      .field("busiest", &Exchange::busiest)
+      .field("busiest_messages", &Exchange::busiest_messages);
+  Fields<ReplayedWorld>(
+      module, "ReplayedWorld",
+      "A world on an ideal network. If there is an `obstacle` to its replay, the rest is 0. `useful_ns` "
+      "and `unknown_ns` are of the rank with the most; the latter in calls that were kept as they are.")
+      .field("world", &ReplayedWorld::world)
+      .unless("obstacle", "", &ReplayedWorld::obstacle)
+      .field("runtime_ns", &ReplayedWorld::runtime_ns)
+      .field("ideal_ns", &ReplayedWorld::ideal_ns)
+      .field("useful_ns", &ReplayedWorld::useful_ns)
+      .field("unknown_ns", &ReplayedWorld::unknown_ns);
 }
 
 }  // namespace
 
 nb::class_<PyRun> define_run(nb::module_& module) {
+  define_rows(module);
   auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");
   const auto init = [](PyRun* self, const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
                        const std::string& run_id, const std::string& member, bool is_going_on,
@@ -102,21 +97,15 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("total_cost", rows(total_cost), "world"_a = nb::none());
   run.def("total_trace", rows(total_trace), "world"_a = nb::none());
   run.def("spells", rows(spell_rows));
-  run.def("exchanges", rows(exchange_rows), "max_groups"_a);
-  run.def("functions", rows(functions));
-  run.def("event_names", rows(event_names));
+  run.def("exchanges", rows(exchanges), "max_groups"_a);
+  run.def("functions", rows(functions), "Names of the functions that the run may have calls of.");
+  run.def("event_names", rows(event_names), "Names of the program's own events.");
   run.def("sites", rows(site_rows));
   run.def("communicators", rows(communicator_rows));
   run.def("scopes", rows(scope_rows));
-  run.def("samples", rows(sample_rows));
-  run.def("sample_summaries", rows(sample_summaries));
-  run.def("current_calls", rows(current_call_rows));
-  run.def("replay", rows(replayed_worlds));
+  run.def("replay", rows(replayed_worlds),
+          "How long each world would have taken on an ideal network; reads the whole trace.");
   run.def("wait_report", [](PyRun& of) { return wait_report(of.run()); });
-  run.def("structure", [](PyRun& of) { return structure(of.run()); });
-  run.def("clock_violations", rows(clock_violations));
-  run.def("correct_clocks", [](PyRun& of) { return correct_clocks(of.run()); });
-  run.def("compensate", [](PyRun& of) { return compensate(of.run()); });
   run.def("warnings", &PyRun::warnings);
   return run;
 }

@@ -1,107 +1,144 @@
-#include "bindings/samples.h"
-
-#include <cstring>
 #include <iterator>
 
+#include "bindings/fields.h"
+#include "bindings/parts.h"
+#include "bindings/words.h"
 #include "format/sample_spec.h"
 #include "reader/run/sample_rows.h"
 
+namespace nanobind::detail {
+template <>
+struct type_caster<tare::format::SampleMethod>
+    : WordCaster<tare::format::SampleMethod, "stat", "freq", "write", "off"> {};
+}  // namespace nanobind::detail
+
 namespace tare::bindings {
-
-namespace nb = nanobind;
-
 namespace {
 
-nb::dict class_dict(const reader::SampledClass& sampled) {
-  const format::SampleClass& c = sampled.found;
-  nb::dict row;
-  row["world"] = sampled.world;
-  row["source"] = c.source;
-  row["destination"] = sampled.destination;
-  row["send_site"] = sampled.send_site;
-  row["receive_site"] = sampled.receive_site;
-  row["bytes"] = c.bytes;
-  row["between_nodes"] = (c.flags & format::between_nodes) != 0;
-  row["count"] = c.count;
-  row["unexpected"] = c.unexpected;
-  row["weight"] = sampled.is_weight_known() ? nb::cast(c.weight) : nb::none();
-  row["weight_squared"] = sampled.is_weight_known() ? nb::cast(c.weight_squared) : nb::none();
-  row["latency_ns"] = c.latency;
-  row["min_ns"] = c.latency_min;
-  row["max_ns"] = c.latency_max;
-  row["squared_ns2"] = c.latency_squared;
-  row["late_sender_ns"] = c.late_sender;
-  row["unposted_ns"] = c.unposted;
-  row["unwaited_ns"] = c.unwaited;
-  row["transfer_ns"] = c.transfer;
-  row["uncertainty_ns"] = c.uncertainty_ns;
-  row["histogram"] = nb::none();
-  if ((c.flags & format::histogram_kept) != 0) {
-    nb::list bins;
-    for (const std::uint32_t count : c.histogram) bins.append(count);
-    row["histogram"] = bins;
-  }
-  return row;
-}
+using Sampled = reader::SampledClass;
+using Class = format::SampleClass;
+using Histogram = std::vector<std::uint32_t>;
+
+struct Summary {
+  std::int32_t world = 0, rank = -1;
+  format::SampleSummary of{};
+};
 
 // Names of the bits of SampleJoining, in their order.
-nb::list joining_list(std::uint32_t joining) {
-  constexpr const char* names[] = {"begun",       "met",       "met_late",       "several_nodes",
-                                   "path_agreed", "no_memory", "clocks_unknown", "some_take_no_part"};
-  nb::list said;
-  for (unsigned bit = 0; bit < std::size(names); ++bit)
-    if ((joining >> bit & 1U) != 0) said.append(names[bit]);
-  return said;
+constexpr const char* joining_names[] = {"begun",       "met",       "met_late",       "several_nodes",
+                                         "path_agreed", "no_memory", "clocks_unknown", "some_take_no_part"};
+
+std::vector<std::string> joining(const Summary& summary) {
+  std::vector<std::string> names;
+  for (unsigned bit = 0; bit < std::size(joining_names); ++bit)
+    if ((summary.of.joining >> bit & 1U) != 0) names.emplace_back(joining_names[bit]);
+  return names;
 }
 
-nb::dict summary_dict(const reader::Process& process, const format::SampleSummary& summary) {
-  nb::dict row;
-  row["world"] = process.world;
-  row["rank"] = process.record.rank;
-  row["spec"] = nb::steal(
-      PyUnicode_DecodeUTF8(summary.spec, static_cast<Py_ssize_t>(std::strlen(summary.spec)), "surrogateescape"));
-  row["sent"] = summary.sent;
-  row["received"] = summary.received;
-  row["chosen"] = summary.chosen;
-  row["paired"] = summary.paired;
-  row["ambiguous"] = summary.ambiguous;
-  row["ambiguous_received"] = summary.ambiguous_received;
-  row["unnumbered"] = summary.unnumbered;
-  row["unpaired"] = summary.unpaired;
-  row["recordless"] = summary.recordless;
-  row["contradictory"] = summary.contradictory;
-  row["lost"] = summary.lost;
-  row["unreachable"] = summary.unreachable;
-  row["clock_uncertainty_ns"] = summary.clock_uncertainty_ns;
-  row["clock_end_uncertainty_ns"] = summary.clock_end_uncertainty_ns;
-  row["clock_drift_ns"] = summary.clock_drift_ns;
-  row["clock_span_ns"] = summary.clock_span_ns;
-  row["clock_rank"] = summary.clock_rank;
-  row["joining"] = joining_list(summary.joining);
-  return row;
+void set_joining(Summary& summary, const std::vector<std::string>& names) {
+  for (unsigned bit = 0; bit < std::size(joining_names); ++bit)
+    if (std::ranges::find(names, joining_names[bit]) != names.end()) summary.of.joining |= 1U << bit;
+}
+
+std::vector<Summary> sample_summaries(PyRun& run) {
+  std::vector<Summary> all;
+  run.run().samples([&](std::size_t i, const reader::Samples& samples) {
+    const reader::Process& process = run.run().processes()[i];
+    all.push_back({process.world, process.record.rank, samples.summary});
+  });
+  return all;
+}
+
+// None if it is not known how many messages the samples represent.
+auto weight(double Class::*member) {
+  return [member](const Sampled& of) { return of.is_weight_known() ? std::optional(of.found.*member) : std::nullopt; };
+}
+
+auto set_weight(double Class::*member) {
+  return [member](Sampled& of, std::optional<double> weight) {
+    if (!weight) of.found.flags |= format::weight_unknown;
+    of.found.*member = weight.value_or(0);
+  };
+}
+
+std::optional<Histogram> histogram(const Sampled& of) {
+  if ((of.found.flags & format::histogram_kept) == 0) return std::nullopt;
+  return Histogram(std::begin(of.found.histogram), std::end(of.found.histogram));
+}
+
+format::SampleMethod sample_method(const std::string& spec) {
+  format::SampleSpec parsed;
+  if (const char* wrong = format::parse_sample_spec(spec.c_str(), parsed)) throw nb::value_error(wrong);
+  return parsed.method;
+}
+
+void define_summaries(nb::module_& module) {
+  using format::SampleSummary;
+  Fields<Summary>(
+      module, "SampleSummary",
+      "What became of the messages that a rank sent and received. `joining`: how far the ranks have come to "
+      "tell one another of messages.")
+      .field("world", &Summary::world)
+      .field("rank", &Summary::rank)
+      .field("spec", &Summary::of, &SampleSummary::spec)
+      .field("sent", &Summary::of, &SampleSummary::sent)
+      .field("received", &Summary::of, &SampleSummary::received)
+      .field("chosen", &Summary::of, &SampleSummary::chosen)
+      .field("paired", &Summary::of, &SampleSummary::paired)
+      .field("ambiguous", &Summary::of, &SampleSummary::ambiguous)
+      .field("ambiguous_received", &Summary::of, &SampleSummary::ambiguous_received)
+      .field("unnumbered", &Summary::of, &SampleSummary::unnumbered)
+      .field("unpaired", &Summary::of, &SampleSummary::unpaired)
+      .field("recordless", &Summary::of, &SampleSummary::recordless)
+      .field("contradictory", &Summary::of, &SampleSummary::contradictory)
+      .field("lost", &Summary::of, &SampleSummary::lost)
+      .field("unreachable", &Summary::of, &SampleSummary::unreachable)
+      .field("clock_uncertainty_ns", &Summary::of, &SampleSummary::clock_uncertainty_ns)
+      .field("clock_end_uncertainty_ns", &Summary::of, &SampleSummary::clock_end_uncertainty_ns)
+      .field("clock_drift_ns", &Summary::of, &SampleSummary::clock_drift_ns)
+      .field("clock_span_ns", &Summary::of, &SampleSummary::clock_span_ns)
+      .field("clock_rank", &Summary::of, &SampleSummary::clock_rank)
+      .value("joining", joining, [](Summary& of, const std::vector<std::string>& names) { set_joining(of, names); });
 }
 
 }  // namespace
 
-nb::list sample_rows(reader::Run& run) {
-  nb::list rows;
-  for (const reader::SampledClass& sampled : reader::sampled_classes(run)) rows.append(class_dict(sampled));
-  return rows;
-}
-
-nb::list sample_summaries(reader::Run& run) {
-  nb::list rows;
-  run.samples([&](std::size_t i, const reader::Samples& samples) {
-    rows.append(summary_dict(run.processes()[i], samples.summary));
-  });
-  return rows;
-}
-
-const char* sample_method(const std::string& spec) {
-  format::SampleSpec parsed;
-  if (const char* wrong = format::parse_sample_spec(spec.c_str(), parsed)) throw nb::value_error(wrong);
-  constexpr const char* names[] = {"stat", "freq", "write", "off"};
-  return names[static_cast<unsigned>(parsed.method)];
+void define_samples(nb::module_& module, nb::class_<PyRun>& run) {
+  using namespace nb::literals;
+  Fields<Sampled>(
+      module, "SampleRow",
+      "Sampled messages of a class, received by `destination`. `source` is -1 for classes that are not told "
+      "apart. They represent so many messages as `weight` says, None: not known.")
+      .field("world", &Sampled::world)
+      .field("source", &Sampled::found, &Class::source)
+      .field("destination", &Sampled::destination)
+      .field("send_site", &Sampled::send_site)
+      .field("receive_site", &Sampled::receive_site)
+      .field("bytes", &Sampled::found, &Class::bytes)
+      .flag("between_nodes", format::between_nodes, &Sampled::found, &Class::flags)
+      .field("count", &Sampled::found, &Class::count)
+      .field("unexpected", &Sampled::found, &Class::unexpected)
+      .value("weight", weight(&Class::weight), set_weight(&Class::weight))
+      .value("weight_squared", weight(&Class::weight_squared), set_weight(&Class::weight_squared))
+      .field("latency_ns", &Sampled::found, &Class::latency)
+      .field("min_ns", &Sampled::found, &Class::latency_min)
+      .field("max_ns", &Sampled::found, &Class::latency_max)
+      .field("squared_ns2", &Sampled::found, &Class::latency_squared)
+      .field("late_sender_ns", &Sampled::found, &Class::late_sender)
+      .field("unposted_ns", &Sampled::found, &Class::unposted)
+      .field("unwaited_ns", &Sampled::found, &Class::unwaited)
+      .field("transfer_ns", &Sampled::found, &Class::transfer)
+      .field("uncertainty_ns", &Sampled::found, &Class::uncertainty_ns)
+      .value("histogram", histogram, [](Sampled& of, const std::optional<Histogram>& bins) {
+        if (!bins) return;
+        of.found.flags |= format::histogram_kept;
+        std::ranges::copy_n(bins->begin(), std::min(bins->size(), std::size(of.found.histogram)), of.found.histogram);
+      });
+  define_summaries(module);
+  run.def("samples", [](PyRun& of) { return reader::sampled_classes(of.run()); });
+  run.def("sample_summaries", sample_summaries);
+  module.def("sample_method", sample_method, "spec"_a,
+             "The method of a spec of message sampling; ValueError, with what it ought to be, if it is none.");
 }
 
 }  // namespace tare::bindings

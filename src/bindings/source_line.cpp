@@ -1,27 +1,33 @@
-#include "bindings/source_line.h"
-
-#include "bindings/convert.h"
 #include "reader/symbols/source_line.h"
+
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 
 namespace tare::bindings {
 
-nb::dict code_of_line(const std::string& object, const std::string& file, std::uint32_t line) {
-  const auto work = [&] {
-    const nb::gil_scoped_release unlocked;
-    return reader::code_of_line(object, file, line);
-  };
-  const reader::LineCode code = work();
-  const auto line_or_none = [](const std::optional<std::uint32_t>& number) {
-    return number ? nb::object(nb::int_(*number)) : nb::object(nb::none());
-  };
-  nb::list ranges;
-  for (const reader::CodeRange& range : code.ranges) ranges.append(nb::make_tuple(range.low, range.high));
-  nb::dict row;
-  row["ranges"] = ranges;
-  row["file_known"] = code.file_known;
-  row["before"] = line_or_none(code.before);
-  row["after"] = line_or_none(code.after);
-  return row;
+void define_source_line(nb::module_& module) {
+  using namespace nb::literals;
+  using reader::LineCode;
+  using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  Fields<LineCode>(module, "LineCode",
+                   "The code of a line of an object. `before` and `after`: the nearest lines with code.")
+      .value(
+          "ranges",
+          [](const LineCode& of) {
+            Ranges ranges;
+            for (const reader::CodeRange& range : of.ranges) ranges.emplace_back(range.low, range.high);
+            return ranges;
+          },
+          [](LineCode& of, const Ranges& ranges) {
+            for (const auto& [low, high] : ranges) of.ranges.push_back({low, high});
+          })
+      .field("file_known", &LineCode::file_known)
+      .field("before", &LineCode::before)
+      .field("after", &LineCode::after);
+  module.def("code_of_line", &reader::code_of_line, "object"_a, "file"_a, "line"_a,
+             nb::call_guard<nb::gil_scoped_release>(),
+             "The code of all files whose path is `file` or ends in it, folder by folder. Ranges are addresses in the "
+             "object, without the second one.");
 }
 
 }  // namespace tare::bindings

@@ -1,65 +1,88 @@
-#include "bindings/structure.h"
-
-#include "bindings/convert.h"
-#include "bindings/text.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "reader/structure/iterations.h"
 
 namespace tare::bindings {
+namespace {
 
-nb::dict structure(reader::Run& run) {
-  const auto found = [&] {
-    const nb::gil_scoped_release unlocked;
-    return unwrap(reader::run_structure(run));
-  }();
-  const std::vector<nb::object> functions = function_texts(run.functions());
-  nb::list phases, loops;
-  for (const reader::DetectedPhase& of : found.phases) {
-    nb::dict row;
-    row["world"] = of.world;
-    row["number"] = of.number;
-    row["phase"] = reader::phase_name(of.kind).c_str();
-    row["start_ns"] = of.start_ns;
-    row["end_ns"] = of.end_ns;
-    row["mpi_share"] = of.mpi_share;
-    row["function"] = functions[of.line.function];
-    row["site"] = of.line.site;
-    row["outside_calls"] = of.is_before;
-    row["line_share"] = of.line_share;
-    phases.append(row);
-  }
+// Each with the name of its function.
+struct Phase : reader::DetectedPhase {
+  std::string letters, function;
+};
+
+struct Slow : reader::SlowIteration {
+  std::string cause_function;
+};
+
+struct Loop : reader::Loop {
+  std::string function;
+  std::vector<Slow> slow_named;
+};
+
+struct Structure {
+  std::vector<Phase> phases;
+  std::vector<Loop> loops;
+};
+
+Structure structure(PyRun& run) {
+  const nb::gil_scoped_release unlocked;
+  const reader::RunStructure found = unwrap(reader::run_structure(run.run()));
+  const std::vector<std::string>& names = run.run().functions().names();
+  Structure made;
+  for (const reader::DetectedPhase& of : found.phases)
+    made.phases.push_back({of, reader::phase_name(of.kind), names[of.line.function]});
   for (const reader::Loop& of : found.loops) {
-    nb::dict row;
-    row["world"] = of.world;
-    row["rank"] = of.rank;
-    row["number"] = of.phase;
-    row["function"] = functions[of.line.function];
-    row["site"] = of.line.site;
-    row["iterations"] = of.iterations;
-    row["median_ns"] = of.median_ns;
-    row["longest_ns"] = of.longest_ns;
-    row["slow_iterations"] = of.slow_iterations;
-    row["beyond_ns"] = of.beyond_ns;
-    nb::list slow;
-    for (const reader::SlowIteration& each : of.slow) {
-      nb::dict made;
-      made["iteration"] = each.number;
-      made["start_ns"] = each.iteration.start_ns;
-      made["duration_ns"] = each.iteration.duration_ns;
-      made["mpi_ns"] = each.iteration.mpi_ns;
-      made["cause_rank"] = each.cause_rank;
-      made["cause_function"] = functions[each.cause.function];
-      made["cause_site"] = each.cause.site;
-      made["cause_in_call"] = each.is_in_call;
-      made["cause_ns"] = each.cause_ns;
-      slow.append(made);
-    }
-    row["slow"] = slow;
-    loops.append(row);
+    Loop& loop = made.loops.emplace_back(Loop{of, names[of.line.function], {}});
+    for (const reader::SlowIteration& each : of.slow) loop.slow_named.push_back({each, names[each.cause.function]});
   }
-  nb::dict result;
-  result["phases"] = phases;
-  result["loops"] = loops;
-  return result;
+  return made;
+}
+
+}  // namespace
+
+void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
+  using reader::CalledLine, reader::Iteration;
+  Fields<Phase>(
+      module, "DetectedPhase",
+      "A stretch of time in which the ranks of a world do alike; `phase` is equal where they do. Most of the time "
+      "is in a call of `site` and before it; all outside MPI, before the call: `outside_calls`.")
+      .field("world", &Phase::world)
+      .field("number", &Phase::number)
+      .field("phase", &Phase::letters)
+      .field("start_ns", &Phase::start_ns)
+      .field("end_ns", &Phase::end_ns)
+      .field("mpi_share", &Phase::mpi_share)
+      .field("function", &Phase::function)
+      .field("site", &Phase::line, &CalledLine::site)
+      .field("outside_calls", &Phase::is_before)
+      .field("line_share", &Phase::line_share);
+  Fields<Slow>(module, "SlowIteration", "One of the longest iterations, if it takes more than twice the median.")
+      .field("iteration", &Slow::number)
+      .field("start_ns", &Slow::iteration, &Iteration::start_ns)
+      .field("duration_ns", &Slow::iteration, &Iteration::duration_ns)
+      .field("mpi_ns", &Slow::iteration, &Iteration::mpi_ns)
+      .field("cause_rank", &Slow::cause_rank)
+      .field("cause_function", &Slow::cause_function)
+      .field("cause_site", &Slow::cause, &CalledLine::site)
+      .field("cause_in_call", &Slow::is_in_call)
+      .field("cause_ns", &Slow::cause_ns);
+  Fields<Loop>(module, "Loop",
+               "The iterations of a rank in the detected phase `number`. They begin with calls of `site`.")
+      .field("world", &Loop::world)
+      .field("rank", &Loop::rank)
+      .field("number", &Loop::phase)
+      .field("function", &Loop::function)
+      .field("site", &Loop::line, &CalledLine::site)
+      .field("iterations", &Loop::iterations)
+      .field("median_ns", &Loop::median_ns)
+      .field("longest_ns", &Loop::longest_ns)
+      .field("slow_iterations", &Loop::slow_iterations)
+      .field("beyond_ns", &Loop::beyond_ns)
+      .field("slow", &Loop::slow_named);
+  Fields<Structure>(module, "Structure", "The phases by world and time, the loops by world, phase and rank.")
+      .field("phases", &Structure::phases)
+      .field("loops", &Structure::loops);
+  run.def("structure", structure, "Reads the trace twice.");
 }
 
 }  // namespace tare::bindings

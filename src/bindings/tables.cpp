@@ -1,6 +1,6 @@
-#include "bindings/tables.h"
-
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "bindings/arrow_stream.h"
 #include "bindings/arrow_values.h"
 #include "bindings/convert.h"
+#include "bindings/parts.h"
 #include "bindings/text.h"
 #include "reader/tables/profile_table.h"
 #include "reader/tables/row_tables.h"
@@ -83,24 +84,24 @@ class Table {
   }
 
   // The names of the columns, the first rows, and the number of all if it is known at the start.
-  nb::tuple head(std::size_t most) const {
+  using Cells = nb::typed<nb::list, nb::object>;
+  std::tuple<std::vector<std::string>, std::vector<Cells>, std::optional<std::uint64_t>> head(std::size_t most) const {
     TableStream table = open();
-    nb::list names;
-    for (const reader::arrow::Field& field : table.schema) names.append(text(field.name));
-    nb::list rows;
+    std::vector<std::string> names;
+    for (const reader::arrow::Field& field : table.schema) names.push_back(field.name);
+    std::vector<Cells> rows;
     std::vector<reader::arrow::Array> columns;
     while (rows.size() < most) {
       const std::size_t count = table.next(columns);
       if (count == 0) break;
       for (std::size_t row = 0; row < count && rows.size() < most; ++row) {
-        nb::list cells;
+        Cells cells;
         for (std::size_t column = 0; column < columns.size(); ++column)
           cells.append(value_of(table.schema[column], columns[column], row));
-        rows.append(cells);
+        rows.push_back(cells);
       }
     }
-    const nb::object known = table.rows ? nb::object(nb::int_(*table.rows)) : nb::none();
-    return nb::make_tuple(names, rows, known);
+    return {std::move(names), std::move(rows), table.rows};
   }
 
   // In notebooks.
@@ -155,15 +156,18 @@ reader::TablesQuery tables_query(const std::vector<std::string>& by, const reade
 
 void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
-  nb::class_<Table>(module, "Table", "A table of a run, for anything that reads Arrow.")
+  nb::class_<Table>(module, "Table", nb::sig("class Table(typing.Generic[Row])"),
+                    "A table of a run, for anything that reads Arrow; every stream of it reads the run anew.")
       .def("__arrow_c_stream__", &Table::stream, "requested_schema"_a = nb::none())
-      .def("rows", &Table::rows)
-      .def("head", &Table::head, "most"_a)
+      .def("rows", &Table::rows, nb::sig("def rows(self) -> list[Row]"),
+           "All rows, as named tuples; columns that this table lacks are None.")
+      .def("head", &Table::head, "most"_a,
+           "Names of the columns, the first rows, and the number of all rows if it is known at the start.")
       .def("_repr_html_", [](const nb::handle self) { return nb::cast<const Table&>(self).html(self); });
   run.def(
       "table",
       [](const PyRun& of, const std::string& name) { return Table(of.shared(), kind_of(name), kind_of(name).open); },
-      "name"_a);
+      "name"_a, nb::sig("def table(self, name: str) -> Table[typing.Any]"), "ValueError if there is no such table.");
   run.def(
       "profile",
       [](const PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
@@ -174,7 +178,13 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
         });
       },
       "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
-      "worlds"_a = nb::none());
+      "worlds"_a = nb::none(),
+      nb::sig("def profile(self, by: collections.abc.Sequence[str], "
+              "functions: collections.abc.Sequence[str] | None = None, "
+              "ranks: collections.abc.Sequence[int] | None = None, "
+              "communicators: collections.abc.Sequence[str] | None = None, "
+              "worlds: collections.abc.Sequence[int] | None = None) -> Table[ProfileRow]"),
+      "The profile by these keys; ValueError if there is no such key.");
   run.def(
       "expect_profile",
       [](PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
@@ -185,8 +195,15 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
             reader::profile_questions(of.run(), reader::keys_of(keys), {functions, communicators, ranks, worlds}));
       },
       "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
-      "worlds"_a = nb::none());
-  const auto define = [&](const char* name, Result<TableStream> (*make)(reader::Run&, const reader::TablesQuery&)) {
+      "worlds"_a = nb::none(), "The next reading of the profiles answers what it asks, too.");
+  const auto define = [&](const char* name, const char* row,
+                          Result<TableStream> (*make)(reader::Run&, const reader::TablesQuery&)) {
+    const std::string signature = std::string("def ") + name +
+                                  "(self, by: collections.abc.Sequence[str], "
+                                  "worlds: collections.abc.Sequence[int] | None = None, "
+                                  "ranks: collections.abc.Sequence[int] | None = None, "
+                                  "communicators: collections.abc.Sequence[str] | None = None) -> Table[" +
+                                  row + "]";
     run.def(
         name,
         [name, make](PyRun& of, const std::vector<std::string>& by, const reader::Wanted& worlds,
@@ -194,10 +211,11 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
           const auto query = tables_query(by, worlds, ranks, communicators, of.run());
           return Table(of.shared(), kind_of(name), [make, query](reader::Run& from) { return make(from, query); });
         },
-        "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none());
+        "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
+        nb::sig(signature.c_str()));
   };
-  define("peers", reader::peer_table);
-  define("phases", reader::phase_table);
+  define("peers", "PeersRow", reader::peer_table);
+  define("phases", "PhasesRow", reader::phase_table);
   run.def("expect_phases", [](PyRun& of) { of.run().expect({.phases = {reader::TablesQuery{}}}); });
   run.def(
       "expect_exchanges", [](PyRun& of, std::int32_t max_groups) { of.run().expect({.exchanges = {max_groups}}); },
@@ -205,8 +223,8 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   module.def(
       "tables",
       [] {
-        nb::list all;
-        for (const TableKind& kind : reader::table_kinds()) all.append(nb::make_tuple(kind.name, kind.row));
+        std::vector<std::pair<std::string, std::string>> all;
+        for (const TableKind& kind : reader::table_kinds()) all.emplace_back(kind.name, kind.row);
         return all;
       },
       "The tables of a run: names, and what a row is.");

@@ -1,7 +1,4 @@
-#include "bindings/timeline.h"
-
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 #include <atomic>
 #include <cstring>
@@ -9,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "bindings/convert.h"
-#include "bindings/text.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
 #include "reader/timeline/message_lines.h"
 #include "reader/timeline/timeline.h"
 
@@ -62,6 +59,15 @@ Columns of_lines(const std::vector<reader::MessageLine>& lines, std::int64_t ori
   return columns;
 }
 
+struct Row {
+  std::int32_t world = 0, rank = -1;
+  std::uint32_t thread = 0;
+  std::uint64_t events = 0;
+};
+
+// Calls or messages: how many, and their columns.
+using Found = std::pair<std::size_t, nb::bytes>;
+
 // Times are relative to the start of the timeline.
 class PyTimeline {
  public:
@@ -74,16 +80,10 @@ class PyTimeline {
 
   std::int64_t start_ns() const { return timeline_.start_ns(); }
   std::int64_t end_ns() const { return timeline_.end_ns(); }
-  nb::list rows() const {
-    nb::list rows;
-    for (const Timeline::Row& row : timeline_.rows()) {
-      nb::dict made;
-      made["world"] = row.process->world;
-      made["rank"] = row.process->record.rank;
-      made["thread"] = row.thread;
-      made["events"] = row.events;
-      rows.append(made);
-    }
+  std::vector<Row> rows() const {
+    std::vector<Row> rows;
+    for (const Timeline::Row& row : timeline_.rows())
+      rows.push_back({row.process->world, row.process->record.rank, row.thread, row.events});
     return rows;
   }
   nb::bytes bins(std::size_t first, std::size_t rows, std::size_t group, std::int64_t from_ns, std::int64_t to_ns,
@@ -101,8 +101,8 @@ class PyTimeline {
     }
     return made.take();
   }
-  nb::object calls(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
-                   std::size_t most) const {
+  std::optional<Found> calls(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
+                             std::size_t most) const {
     Timeline::Calls found;
     Columns made;
     {
@@ -110,10 +110,10 @@ class PyTimeline {
       found = timeline_.calls(window(first, rows, 1, from_ns, to_ns), most);
       made = of_calls(found.calls, timeline_.start_ns());
     }
-    if (!found.complete) return nb::none();
-    return nb::make_tuple(found.calls.size(), made.take());
+    if (!found.complete) return std::nullopt;
+    return Found(found.calls.size(), made.take());
   }
-  nb::tuple longest(std::size_t most) const {
+  std::tuple<std::int64_t, std::size_t, nb::bytes> longest(std::size_t most) const {
     Timeline::Longest found;
     Columns made;
     {
@@ -121,22 +121,22 @@ class PyTimeline {
       found = timeline_.longest(most);
       made = of_calls(found.calls, timeline_.start_ns());
     }
-    return nb::make_tuple(found.min_ns, found.calls.size(), made.take());
+    return {found.min_ns, found.calls.size(), made.take()};
   }
   // Makes match(), which another thread executes, end early.
   void stop() { stop_ = true; }
   // How many messages have a line, and how many there are.
-  nb::tuple match(std::size_t most) {
+  std::pair<std::size_t, std::uint64_t> match(std::size_t most) {
     const nb::gil_scoped_release unlocked;
     auto lines = unwrap(reader::MessageLines::read(shared_->run, timeline_, most, stop_));
     const nb::gil_scoped_acquire locked;
     lines_ = std::make_shared<const reader::MessageLines>(std::move(lines));
-    return nb::make_tuple(lines_->lines().size(), lines_->matched());
+    return {lines_->lines().size(), lines_->matched()};
   }
-  nb::object messages(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
-                      std::size_t most) const {
+  std::optional<Found> messages(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
+                                std::size_t most) const {
     const auto lines = lines_;
-    if (lines == nullptr) return nb::none();
+    if (lines == nullptr) return std::nullopt;
     Columns made;
     std::size_t count = 0;
     {
@@ -145,7 +145,7 @@ class PyTimeline {
       count = found.size();
       made = of_lines(found, timeline_.start_ns());
     }
-    return nb::make_tuple(count, made.take());
+    return Found(count, made.take());
   }
 
  private:
@@ -168,17 +168,35 @@ class PyTimeline {
 
 void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
-  nb::class_<PyTimeline>(module, "Timeline", "A trace as a picture in time, at any zoom.")
+  Fields<Row>(module, "TimelineRow", "A location with events.")
+      .field("world", &Row::world)
+      .field("rank", &Row::rank)
+      .field("thread", &Row::thread)
+      .field("events", &Row::events);
+  nb::class_<PyTimeline>(
+      module, "Timeline",
+      "A trace as a picture in time, at any zoom; read once. Times of methods are since `start_ns`.\n\n"
+      "Bytes are columns one after another, each padded to 8 bytes, as assets/timeline_data.js reads them.\n"
+      "Bins: the share of each of ACTIVITIES (u8, 255 is all), row by row; the function with the most time (u16,\n"
+      "an index of `Run.functions()`, 65535: none). Calls: start, duration, bytes (f64), row (u32), site, peer\n"
+      "(i32), function (u16; 65534: a flush). Messages: sent, how long until received, bytes (f64), rows from and\n"
+      "to (u32), tag (i32).")
       .def_prop_ro("start_ns", &PyTimeline::start_ns)
       .def_prop_ro("end_ns", &PyTimeline::end_ns)
       .def("rows", &PyTimeline::rows)
-      .def("bins", &PyTimeline::bins, "first"_a, "rows"_a, "group"_a, "from_ns"_a, "to_ns"_a, "columns"_a)
-      .def("calls", &PyTimeline::calls, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a)
-      .def("longest", &PyTimeline::longest, "most"_a)
-      .def("stop", &PyTimeline::stop)
-      .def("match", &PyTimeline::match, "most"_a)
-      .def("messages", &PyTimeline::messages, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a);
-  run.def("timeline", [](const PyRun& of) { return std::make_unique<PyTimeline>(of.shared()); });
+      .def("bins", &PyTimeline::bins, "first"_a, "rows"_a, "group"_a, "from_ns"_a, "to_ns"_a, "columns"_a,
+           "`rows` rows from location `first` on, each of `group` locations.")
+      .def("calls", &PyTimeline::calls, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a,
+           "How many calls and flushes touch the window, and their columns; None if more than `most`.")
+      .def("longest", &PyTimeline::longest, "most"_a,
+           "All calls of at least so many nanoseconds (0: all), how many, and their columns; at most `most`.")
+      .def("stop", &PyTimeline::stop, "Ends match() of another thread early.")
+      .def("match", &PyTimeline::match, "most"_a,
+           "Matches messages, keeps the `most` that took longest: how many were kept, how many there are.")
+      .def("messages", &PyTimeline::messages, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a,
+           "The longest of those kept that touch the window; None before match().");
+  run.def(
+      "timeline", [](const PyRun& of) { return std::make_unique<PyTimeline>(of.shared()); }, "Reads the whole trace.");
   nb::list names;
   for (const char* name : reader::activity_names) names.append(name);
   module.attr("ACTIVITIES") = names;

@@ -133,10 +133,10 @@ def test_iterations_with_gaps_of_the_trace_are_left_out(tare: Path, tmp_path: Pa
     traced = {(each["rank"], each["spell"]): each for each in run.spells if each["traced"]}
     assert len(traced) < len(run.spells)
     found = run.structure
-    assert found["loops"]
+    assert found.loops
     for rank in range(2):
-        loops = [loop for loop in found["loops"] if loop["rank"] == rank]
-        assert sum(loop["iterations"] for loop in loops) < rounds
+        loops = [loop for loop in found.loops if loop.rank == rank]
+        assert sum(loop.iterations for loop in loops) < rounds
     rows = run.sql(
         "SELECT count(*) FROM iterations AS i, flushes AS f "
         "WHERE f.rank = i.rank AND f.function = 'tare:loss' "

@@ -126,10 +126,10 @@ def test_flushes_and_wrappers_are_taken_out(tare: Path, flushing: Path) -> None:
     opened = tare_package.open(flushing, times="compensated")
     assert opened.retimed is not None and opened.retimed.compensation is not None
     compensation = opened.retimed.compensation
-    assert compensation["flush_ns"] == flushes[0]
-    assert compensation["wrapper_ns"] > 0
+    assert compensation.flush_ns == flushes[0]
+    assert compensation.wrapper_ns > 0
     ends = [max(start + duration for _, _, start, duration in of) for of in (recorded, compensated)]
-    assert ends[0] - ends[1] == compensation["earlier_ns"] > 0
+    assert ends[0] - ends[1] == compensation.earlier_ns > 0
     # Calls keep their order in each thread, and none is received before it is sent.
     for rank in (0, 1):
         starts = [start for of, _, start, _ in compensated if of == rank]

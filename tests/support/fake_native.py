@@ -25,6 +25,10 @@ def compiled() -> Any:
 
 
 COMPILED = compiled()
+
+
+from tare.analysis.rows import changed  # noqa: E402
+
 HOST_FILE = "node.tare"
 START_NS = 1_000_000_000_000
 
@@ -48,20 +52,13 @@ def collect(
     watch: EndingWatch | None = None,
     command: tuple[int, int, int | None] | None = None,
     presume_ended: bool = False,
-) -> dict[str, Any]:
+) -> Any:
     segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
     for segment in segments:
         with (Path(run_dir) / HOST_FILE).open("ab") as chunks:
             chunks.write(segment.read_bytes())
         segment.unlink()
-    return {
-        "processes": len(segments),
-        "running": 0,
-        "unknown": 0,
-        "recovered_events": 3,
-        "kept": 0,
-        "messages": list(MESSAGES),
-    }
+    return COMPILED.Collected(processes=len(segments), recovered_events=3, messages=list(MESSAGES))
 
 
 def collector(directories: Sequence[Path]) -> str:
@@ -158,8 +155,10 @@ PEERS: list[dict[str, Any]] = [
 ]  # fmt: skip
 # What the ranks above sent, rank by rank.
 EXCHANGES = [
-    {"world": 0, "size": 2, "group": 1, "cells": [(0, 1, 5, 4008), (1, 0, 2, 16)], "elsewhere": 1,
-     "messages": 15, "between": 7, "busiest": 0, "busiest_messages": 7},
+    COMPILED.Exchange(
+        size=2, group=1, cells=[(0, 1, 5, 4008), (1, 0, 2, 16)], elsewhere=1,
+        messages=15, between=7, busiest=0, busiest_messages=7,
+    )
 ]  # fmt: skip
 PHASES = [
     {"world": 0, "phase": phase, "entries": entries, "time_ns": time_ns, "mpi_ns": mpi_ns,
@@ -337,19 +336,17 @@ def _summed(
 
 def sample(
     source: int, sites: tuple[int, int], size: int, count: int, latency_ns: int, bins: dict[int, int] | None
-) -> dict[str, Any]:
+) -> Any:
     """A sample of rank 1; each latency is `latency_ns`, but the last two are a tenth shorter and longer."""
     tenth = latency_ns // 10
-    return {
-        "world": 0, "source": source, "destination": 1, "send_site": sites[0], "receive_site": sites[1],
-        "bytes": size, "between_nodes": False, "count": count, "unexpected": count // 2,
-        "weight": 10.0 * count, "weight_squared": 100.0 * count, "latency_ns": count * latency_ns,
-        "min_ns": latency_ns - tenth, "max_ns": latency_ns + tenth,
-        "squared_ns2": float(count * latency_ns**2 + 2 * tenth**2), "late_sender_ns": 50 * count,
-        "unposted_ns": latency_ns * count // 4, "unwaited_ns": 0,
-        "transfer_ns": latency_ns * count - latency_ns * count // 4, "uncertainty_ns": 0,
-        "histogram": None if bins is None else [bins.get(bin, 0) for bin in range(36)],
-    }  # fmt: skip
+    return COMPILED.SampleRow(
+        source=source, destination=1, send_site=sites[0], receive_site=sites[1], bytes=size, count=count,
+        unexpected=count // 2, weight=10.0 * count, weight_squared=100.0 * count,
+        latency_ns=count * latency_ns, min_ns=latency_ns - tenth, max_ns=latency_ns + tenth,
+        squared_ns2=float(count * latency_ns**2 + 2 * tenth**2), late_sender_ns=50 * count,
+        unposted_ns=latency_ns * count // 4, transfer_ns=latency_ns * count - latency_ns * count // 4,
+        histogram=None if bins is None else [bins.get(bin, 0) for bin in range(36)],
+    )  # fmt: skip
 
 
 SAMPLES = [
@@ -358,15 +355,12 @@ SAMPLES = [
     sample(-1, (-1, -1), 0, 4, 9_000, {8: 4}),
 ]
 # The same, chosen by a counter.
-COUNTED_SAMPLES = [{**each, "weight": None, "weight_squared": None} for each in SAMPLES]
+COUNTED_SAMPLES = [changed(each, weight=None, weight_squared=None) for each in SAMPLES]
 SAMPLE_SUMMARIES = [
-    {
-        "world": 0, "rank": rank, "spec": "random:0.1", "sent": 140, "received": 140, "chosen": 15,
-        "paired": 14 * rank, "ambiguous": 1, "ambiguous_received": 0, "unnumbered": 0, "unpaired": 0,
-        "recordless": 0, "contradictory": 0, "lost": 0, "unreachable": 0, "clock_uncertainty_ns": 0,
-        "clock_end_uncertainty_ns": 0, "clock_drift_ns": 0, "clock_span_ns": 0, "clock_rank": 0,
-        "joining": ["begun", "met"],
-    }
+    COMPILED.SampleSummary(
+        rank=rank, spec="random:0.1", sent=140, received=140, chosen=15, paired=14 * rank, ambiguous=1,
+        joining=["begun", "met"],
+    )
     for rank in (0, 1)
 ]  # fmt: skip
 
@@ -379,8 +373,8 @@ class Timeline:
 
     start_ns, end_ns = START_NS, START_NS + 2_000_000_000
 
-    def rows(self) -> list[dict[str, Any]]:
-        return [{"world": 0, "rank": rank, "thread": 0, "events": 1} for rank in range(2)]
+    def rows(self) -> list[Any]:
+        return [COMPILED.TimelineRow(rank=rank, events=1) for rank in range(2)]
 
     def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
         cells = (rows * columns + 7) // 8 * 8
@@ -396,34 +390,31 @@ class Timeline:
         return None
 
 
-STRUCTURE: dict[str, list[dict[str, Any]]] = {
-    "phases": [
-        {
-            "world": 0, "number": 0, "phase": "A", "start_ns": START_NS + 100_000_000,
-            "end_ns": START_NS + 500_000_000, "mpi_share": 0.1, "function": "MPI_Send", "site": 1,
-            "outside_calls": True, "line_share": 0.9,
-        },
-        {
-            "world": 0, "number": 1, "phase": "B", "start_ns": START_NS + 500_000_000,
-            "end_ns": START_NS + 2_100_000_000, "mpi_share": 0.2, "function": "MPI_Send", "site": 0,
-            "outside_calls": False, "line_share": 0.6,
-        },
+STRUCTURE = COMPILED.Structure(
+    phases=[
+        COMPILED.DetectedPhase(
+            phase="A", start_ns=START_NS + 100_000_000, end_ns=START_NS + 500_000_000, mpi_share=0.1,
+            function="MPI_Send", site=1, outside_calls=True, line_share=0.9,
+        ),
+        COMPILED.DetectedPhase(
+            number=1, phase="B", start_ns=START_NS + 500_000_000, end_ns=START_NS + 2_100_000_000,
+            mpi_share=0.2, function="MPI_Send", site=0, line_share=0.6,
+        ),
     ],
-    "loops": [
-        {
-            "world": 0, "rank": 0, "number": 1, "function": "MPI_Send", "site": 0, "iterations": 20,
-            "median_ns": 50_000_000, "longest_ns": 650_000_000, "slow_iterations": 1,
-            "beyond_ns": 600_000_000,
-            "slow": [
-                {
-                    "iteration": 7, "start_ns": START_NS + 850_000_000, "duration_ns": 650_000_000,
-                    "mpi_ns": 620_000_000, "cause_rank": 1, "cause_function": "MPI_Send", "cause_site": 1,
-                    "cause_in_call": False, "cause_ns": 580_000_000,
-                }
+    loops=[
+        COMPILED.Loop(
+            rank=0, number=1, function="MPI_Send", site=0, iterations=20, median_ns=50_000_000,
+            longest_ns=650_000_000, slow_iterations=1, beyond_ns=600_000_000,
+            slow=[
+                COMPILED.SlowIteration(
+                    iteration=7, start_ns=START_NS + 850_000_000, duration_ns=650_000_000,
+                    mpi_ns=620_000_000, cause_rank=1, cause_function="MPI_Send", cause_site=1,
+                    cause_ns=580_000_000,
+                )
             ],
-        }
+        )
     ],
-}  # fmt: skip
+)  # fmt: skip
 WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
     "waits": [
         {
@@ -520,7 +511,7 @@ class Run:
     def total_trace(self, world: int | None = None) -> dict[str, Any]:
         return self.trace
 
-    def exchanges(self, max_groups: int) -> list[dict[str, Any]]:
+    def exchanges(self, max_groups: int) -> list[Any]:
         return EXCHANGES
 
     def functions(self) -> list[str]:
@@ -566,16 +557,16 @@ class Run:
     def current_calls(self) -> list[dict[str, Any]]:
         return []
 
-    def samples(self) -> list[dict[str, Any]]:
+    def samples(self) -> list[Any]:
         return COUNTED_SAMPLES if self.sampled_by_counter else SAMPLES if self.sampled else []
 
-    def sample_summaries(self) -> list[dict[str, Any]]:
+    def sample_summaries(self) -> list[Any]:
         return SAMPLE_SUMMARIES if self.sampled else []
 
     def wait_report(self) -> dict[str, list[dict[str, Any]]]:
         return WAIT_REPORT
 
-    def structure(self) -> dict[str, list[dict[str, Any]]]:
+    def structure(self) -> Any:
         return STRUCTURE
 
     def warnings(self) -> list[str]:

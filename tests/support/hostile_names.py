@@ -6,6 +6,8 @@ import builtins
 from types import ModuleType
 from typing import Any, Protocol
 
+from tare.analysis.rows import changed
+
 # Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
 # formula, half a character: none of it may reach a terminal, or a table, as it is.
 EVIL = "=\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff"
@@ -48,4 +50,7 @@ def _made_hostile(value: Any, evil: str, key: str = "") -> Any:
         return {name: _made_hostile(each, evil, name) for name, each in value.items()}
     if isinstance(value, list):
         return [_made_hostile(each, evil, key) for each in value]
+    if hasattr(value, "__match_args__"):
+        names = value.__match_args__
+        return changed(value, **{name: _made_hostile(getattr(value, name), evil, name) for name in names})
     return f"{evil}{value}{evil}" if isinstance(value, str) and key not in FIXED else value

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import fake_native
 import pytest
+from tare._native import ReplayedWorld
 from tare.analysis import efficiency, events, profile, ranks
 from tare.analysis.spread import spread
 
@@ -85,19 +86,12 @@ def test_efficiencies_multiply() -> None:
 
 TRACE = {"events": 10, "policy": "block", "written": True, "dropped": 0, "overwritten_bytes": 0}
 TRACED = [{**process, "finalized": True, "trace": TRACE} for process in PROCESSES]
-REPLAYED = {
-    "world": 0,
-    "obstacle": None,
-    "runtime_ns": 2_000,
-    "ideal_ns": 1_900,
-    "useful_ns": 1_800,
-    "unknown_ns": 20,
-}
+REPLAYED = ReplayedWorld(runtime_ns=2_000, ideal_ns=1_900, useful_ns=1_800, unknown_ns=20)
 
 
 def test_a_replay_splits_the_communication_efficiency() -> None:
     all_found = efficiency.efficiencies(cast(Any, TRACED))
-    (found,) = efficiency.replayed(all_found, cast(Any, TRACED), lambda: cast(Any, [REPLAYED]), always=False)
+    (found,) = efficiency.replayed(all_found, cast(Any, TRACED), lambda: [REPLAYED], always=False)
     assert found.not_replayed is None
     assert found.serialisation_efficiency == pytest.approx(18 / 19)
     assert found.transfer_efficiency == pytest.approx(0.95)
@@ -127,7 +121,7 @@ def test_no_replay_of_what_cannot_be(change: dict[str, Any], why: str) -> None:
 def test_large_traces_are_replayed_on_demand() -> None:
     large = cast(Any, [{**process, "trace": {**TRACE, "events": 10**9}} for process in TRACED])
     found = efficiency.efficiencies(large)
-    found = efficiency.replayed(found, large, lambda: cast(Any, [REPLAYED]), always=True)
+    found = efficiency.replayed(found, large, lambda: [REPLAYED], always=True)
     assert found[0].ideal_ns == 1_900
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import fake_native
 import pytest
 from fake_tare import Tare
+from tare._native import SampleRow, SampleSummary
 from tare.analysis import samples as analysis
+from tare.analysis.rows import changed
 
 
 @pytest.fixture
@@ -116,18 +118,18 @@ def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
 
 def between(source: int, destination: int, uncertainty_ns: int) -> Any:
     """What the clocks mean for a class."""
-    return {
-        "world": 0, "source": source, "destination": destination, "uncertainty_ns": uncertainty_ns,
-        "between_nodes": source % 2 != destination % 2,
-    }  # fmt: skip
+    return SampleRow(
+        source=source, destination=destination, uncertainty_ns=uncertainty_ns,
+        between_nodes=source % 2 != destination % 2,
+    )  # fmt: skip
 
 
 def clock(rank: int, start: int, end: int, drift: int, span: int) -> Any:
     """The clock in the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
-    return {
-        "world": 0, "rank": rank, "clock_rank": rank % 2, "clock_uncertainty_ns": start,
-        "clock_end_uncertainty_ns": end, "clock_drift_ns": drift, "clock_span_ns": span,
-    }  # fmt: skip
+    return SampleSummary(
+        rank=rank, clock_rank=rank % 2, clock_uncertainty_ns=start, clock_end_uncertainty_ns=end,
+        clock_drift_ns=drift, clock_span_ns=span,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_the_comparison_of_clocks_at_the_end_bounds_the_uncertainty(
     summaries = [clock(0, 0, 0, 0, span), clock(1, 1000, end, drift, span), clock(2, 0, 0, 0, 0)]
     summaries.append(clock(3, 1000, 0, 0, 0))
     classes = [between(0, 1, 5000), between(3, 2, 5000), between(0, 2, 0), between(-1, 1, 7)]
-    after = [row["uncertainty_ns"] for row in analysis.with_both_comparisons(classes, summaries)]
+    after = [row.uncertainty_ns for row in analysis.with_both_comparisons(classes, summaries)]
     assert after == [uncertainty, uncertainty, 0, 7]
 
 
@@ -163,7 +165,7 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
     }
     found = document(tare, sampled)
     clock = analysis.comparisons([
-        {**fake_native.SAMPLE_SUMMARIES[0], "clock_uncertainty_ns": 5}  # type: ignore[typeddict-item]
+        changed(fake_native.SAMPLE_SUMMARIES[0], clock_uncertainty_ns=5)
     ])  # fmt: skip
     fields = {
         *found,
@@ -175,13 +177,13 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
 
 
 def joined(*said: str) -> Any:
-    return {"joining": ["begun", *said]}
+    return SampleSummary(joining=["begun", *said])
 
 
 @pytest.mark.parametrize(
     ("ranks", "expected"),
     [
-        ([{"joining": []}] * 2, []),  # of an older version
+        ([SampleSummary()] * 2, []),  # of an older version
         ([joined("met")] * 2, []),
         ([joined("met", "several_nodes", "path_agreed")] * 2, []),
         ([joined("met", "met_late"), joined("met")], ["1 rank began late"]),

@@ -118,7 +118,7 @@ def row(rank: int, function: str = "MPI_Recv", inside: bool = True) -> Row:
 
 def test_a_deadlock_is_a_hang_at_once() -> None:
     def blocked(rank: int) -> Blocked:
-        call: Any = {"rank": rank, "function": "MPI_Recv"}
+        call = _native.CurrentCall(rank=rank, function="MPI_Recv")
         return Blocked(call, ((0, 1 - rank),), False)
 
     found = Deadlock((((0, 0), (0, 1)),), (), (blocked(0), blocked(1)))

@@ -9,8 +9,10 @@ from typing import Any
 import fake_native
 import pytest
 from some_run import metadata
+from tare._native import CurrentCall, PendingRequest
 from tare.analysis import where
 from tare.analysis.blocked import ANY
+from tare.analysis.rows import changed
 from tare.reporters import where as reporter
 from tare.reporters.console import console
 
@@ -29,31 +31,31 @@ COMMUNICATORS = [
 
 def call(
     rank: int, function: str, peer: int | None = None, tag: int | None = None, **more: Any
-) -> dict[str, Any]:
+) -> CurrentCall:
     """A thread inside a function; peers are ranks of MPI_COMM_WORLD."""
     world = peer if peer is not None and peer >= 0 else None
-    return {
-        "world": 0, "rank": rank, "process": rank, "thread": 0, "function": function, "inside": True,
-        "site": 0, "communicator": 0, "peer": peer, "peer_world": world,
-        "tag": tag, "source": None, "source_world": None, "source_tag": None, "enter_ticks": 1000 + rank,
-        "enter_ns": fake_native.START_NS + 10**9, "leave_ns": None, "requests": 0, "pending": [], **more,
+    fields = {
+        "rank": rank, "process": rank, "function": function, "inside": True, "site": 0, "communicator": 0,
+        "peer": peer, "peer_world": world, "tag": tag, "enter_ticks": 1000 + rank,
+        "enter_ns": fake_native.START_NS + 10**9, **more,
     }  # fmt: skip
+    return CurrentCall(**fields)
 
 
-def computing(rank: int) -> dict[str, Any]:
+def computing(rank: int) -> CurrentCall:
     return call(rank, "MPI_Send", 0, 1, inside=False, leave_ns=fake_native.START_NS + 2 * 10**9)
 
 
-def request(function: str, peer: int | None, tag: int = 0, waited_for: bool = True) -> dict[str, Any]:
-    return {
-        "function": function, "site": 0, "communicator": 0, "peer": peer,
-        "peer_world": peer if peer is not None and peer >= 0 else None, "tag": tag, "bytes": 8,
-        "start_ns": fake_native.START_NS, "receives": function == "MPI_Irecv", "waited_for": waited_for,
-    }  # fmt: skip
+def request(function: str, peer: int | None, tag: int = 0, waited_for: bool = True) -> PendingRequest:
+    return PendingRequest(
+        function=function, site=0, communicator=0, peer=peer,
+        peer_world=peer if peer is not None and peer >= 0 else None, tag=tag, bytes=8,
+        start_ns=fake_native.START_NS, receives=function == "MPI_Irecv", waited_for=waited_for,
+    )  # fmt: skip
 
 
 def running(
-    *calls: dict[str, Any], states: dict[int, str] | None = None, completed: Any = None, **more: Any
+    *calls: CurrentCall, states: dict[int, str] | None = None, completed: Any = None, **more: Any
 ) -> Any:
     """Four ranks; `completed` holds counts of calls by function, then by rank and communicator."""
     processes = [
@@ -80,7 +82,7 @@ def running(
 
 def blocked(run: Any) -> list[int]:
     found = where.look(run).deadlock
-    return sorted(each.call["rank"] for each in found.blocked) if found else []
+    return sorted(each.call.rank for each in found.blocked) if found else []
 
 
 def test_two_that_receive_from_each_other() -> None:
@@ -141,7 +143,7 @@ def test_another_communicator_is_another_message() -> None:
 
 
 @pytest.mark.parametrize(("others", "stuck"), [(computing(3), []), (call(3, "MPI_Recv", 2, 1), [0, 1, 2, 3])])
-def test_any_source_waits_until_nobody_can_send(others: dict[str, Any], stuck: list[int]) -> None:
+def test_any_source_waits_until_nobody_can_send(others: CurrentCall, stuck: list[int]) -> None:
     run = running(*(call(rank, "MPI_Recv", ANY, 1) for rank in range(3)), others)
     assert blocked(run) == stuck
 
@@ -187,7 +189,7 @@ def test_waits_know_their_requests() -> None:
     receive = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[request("MPI_Irecv", 1)])
     other = call(1, "MPI_Recv", 0, 9)
     assert blocked(running(receive, other, computing(2), computing(3))) == [0, 1]
-    idle = {**receive, "pending": [request("MPI_Irecv", 1, waited_for=False)]}
+    idle = changed(receive, pending=[request("MPI_Irecv", 1, waited_for=False)])
     assert blocked(running(idle, other)) == []
 
 
@@ -200,7 +202,7 @@ def test_some_of_several_requests_may_be_complete(function: str) -> None:
     assert blocked(running(waiting, other, computing(2), computing(3))) == []
     assert blocked(running(waiting, other, call(2, "MPI_Recv", 0, 9), computing(3))) == [0, 1, 2]
     # One of three requests is not known: it may be the one that completes.
-    unknown = {**waiting, "requests": 3}
+    unknown = changed(waiting, requests=3)
     assert blocked(running(unknown, other, call(2, "MPI_Recv", 0, 9))) == []
 
 
@@ -216,17 +218,17 @@ def test_sendrecv_waits_for_one_or_the_other() -> None:
 
 def test_requests_that_send_and_receive_may_be_what_is_missing() -> None:
     """Rank 1 has begun an exchange with somebody before it waits: perhaps what rank 0 waits for."""
-    begun = {**request("MPI_Isendrecv", 3, waited_for=False), "receives": True}
+    begun = changed(request("MPI_Isendrecv", 3, waited_for=False), receives=True)
     calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 9, pending=[begun])]
     assert blocked(running(*calls, computing(2), computing(3))) == []
-    waiting = call(1, "MPI_Wait", requests=1, communicator=-1, pending=[{**begun, "waited_for": True}])
+    waiting = call(1, "MPI_Wait", requests=1, communicator=-1, pending=[changed(begun, waited_for=True)])
     assert blocked(running(calls[0], waiting, computing(2), computing(3))) == []
 
 
 @pytest.mark.parametrize("function", ["MPI_Ibarrier", "MPI_Iallreduce_c", "MPI_Comm_idup"])
 def test_collective_that_does_not_block(function: str) -> None:
     """Rank 0 has begun its second one, rank 1 its first only, and waits for rank 0."""
-    started = {**request(function, None), "tag": None}
+    started = changed(request(function, None), tag=None)
     waiting = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[started])
     begun = {function: {(0, 0): 2, (1, 0): 1, (2, 0): 2, (3, 0): 2}}
     others = [call(1, "MPI_Recv", 0, 9), computing(2), computing(3)]
@@ -252,7 +254,7 @@ def test_rank_that_has_ended_is_waited_for_in_vain() -> None:
     found = where.look(run).deadlock
     assert found is not None
     assert (found.cycles, found.ended) == ((), ((0, 1),))
-    assert [each.call["rank"] for each in found.blocked] == [0]
+    assert [each.call.rank for each in found.blocked] == [0]
 
 
 def test_finalize_is_for_all() -> None:
@@ -263,7 +265,7 @@ def test_finalize_is_for_all() -> None:
 
 
 def test_another_thread_can_help() -> None:
-    first, second = call(0, "MPI_Recv", 1, 7), {**computing(0), "thread": 1}
+    first, second = call(0, "MPI_Recv", 1, 7), changed(computing(0), thread=1)
     assert blocked(running(first, second, call(1, "MPI_Recv", 0, 7))) == []
 
 
@@ -277,13 +279,13 @@ def test_deadlock_must_stand_at_a_second_look() -> None:
     assert first.deadlock is not None
     seen = {where.identity(each) for each in first.calls}
     assert where.look(running(*calls), seen).deadlock == first.deadlock
-    assert where.look(running(calls[0], {**calls[1], "enter_ticks": 5}), seen).deadlock is None
+    assert where.look(running(calls[0], changed(calls[1], enter_ticks=5)), seen).deadlock is None
 
 
 def test_calls_that_have_just_begun_are_not_blocked() -> None:
     now_ns = fake_native.START_NS + 2_100_000_000
     calls = [call(rank, "MPI_Recv", 1 - rank, 7) for rank in (0, 1)]
-    calls[1]["enter_ns"] = now_ns - 400_000_000
+    calls[1] = changed(calls[1], enter_ns=now_ns - 400_000_000)
     look = where.look(running(*calls))
     assert look.deadlock is None
     assert where.blocked_in_s(look) == pytest.approx(0.6)
@@ -388,12 +390,7 @@ def test_collectives_that_differ() -> None:
 
 def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     """Rank 1 asks for a message of rank 0, which waits for rank 1."""
-    poll = {
-        **computing(1),
-        "function": "MPI_Test",
-        "peer": None,
-        "pending": [request("MPI_Irecv", 0, 7, False)],
-    }
+    poll = changed(computing(1), function="MPI_Test", peer=None, pending=[request("MPI_Irecv", 0, 7, False)])
     first = where.look(running(call(0, "MPI_Recv", 1, 5), poll))
     assert (first.deadlock, first.stalled) == (None, None)
     assert where.needs_second_look(first)
@@ -401,7 +398,7 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     seen = where.identities(first.calls)
 
     def second(**more: Any) -> where.Look:
-        return where.look(running(call(0, "MPI_Recv", 1, 5), {**poll, "enter_ticks": 5, **more}), seen)
+        return where.look(running(call(0, "MPI_Recv", 1, 5), changed(poll, enter_ticks=5, **more)), seen)
 
     found = second()
     assert found.deadlock is None
@@ -409,7 +406,7 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     assert found.stalled.cycles == (((0, 0), (0, 1)),)
     assert [row.polling for row in found.rows] == [False, True, False, False]
     # It asks for another message, or waits elsewhere, or has it under way.
-    assert second(pending=[{**request("MPI_Irecv", 0, 7, False), "start_ns": 1}]).stalled is None
+    assert second(pending=[changed(request("MPI_Irecv", 0, 7, False), start_ns=1)]).stalled is None
     assert second(function="MPI_Iprobe").stalled is None
     assert second(pending=[request("MPI_Irecv", 2, 7, False)]).stalled is None
 
@@ -422,8 +419,8 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     ],
 )  # fmt: skip
 def test_a_peer_is_a_source_or_a_destination(function: str, how: str) -> None:
-    assert f"since {function} {how} rank 1" in shown(running({**computing(0), "function": function, "peer": 1,
-                                                              "peer_world": 1}))  # fmt: skip
+    assert f"since {function} {how} rank 1" in shown(running(changed(computing(0), function=function,
+                                                                      peer=1, peer_world=1)))  # fmt: skip
 
 
 def test_everything_has_its_words() -> None:

@@ -54,32 +54,32 @@ class Wanted:
 def sends_of(call: CurrentCall) -> list[Send]:
     """What a thread and the requests of its process send."""
     sent: list[CurrentCall | PendingRequest] = [
-        each for each in call["pending"] if not each["receives"] and _sends(each["function"])
+        each for each in call.pending if not each.receives and _sends(each.function)
     ]
-    if call["inside"] and (_sends(call["function"]) or _exchanges(call["function"])):
+    if call.inside and (_sends(call.function) or _exchanges(call.function)):
         sent.append(call)
     return [
-        Send(each["function"], each["communicator"], (call["world"], each["peer_world"]), each["tag"])
+        Send(each.function, each.communicator, (call.world, each.peer_world), each.tag)
         for each in sent
-        if each["peer_world"] is not None and each["tag"] is not None
+        if each.peer_world is not None and each.tag is not None
     ]
 
 
 def wanted_of(call: CurrentCall) -> list[Wanted]:
     """What a call waits to receive, or polls for."""
-    world, name = call["world"], call["function"]
+    world, name = call.world, call.function
 
     def wanted(function: str, communicator: int, source: int | None, tag: int | None) -> Wanted:
         return Wanted(function, communicator, None if source is None else (world, source), tag)
 
     if _exchanges(name):
-        return [wanted(name, call["communicator"], call["source_world"], call["source_tag"])]
+        return [wanted(name, call.communicator, call.source_world, call.source_tag)]
     if _receives(name) or _probes_again(name):
-        return [wanted(name, call["communicator"], call["peer_world"], call["tag"])]
+        return [wanted(name, call.communicator, call.peer_world, call.tag)]
     return [
-        wanted(each["function"], each["communicator"], each["peer_world"], each["tag"])
-        for each in call["pending"]
-        if each["receives"] and (each["waited_for"] or is_poll(name))
+        wanted(each.function, each.communicator, each.peer_world, each.tag)
+        for each in call.pending
+        if each.receives and (each.waited_for or is_poll(name))
     ]
 
 
@@ -143,28 +143,28 @@ class Waits:
 
     def _note(self, call: CurrentCall) -> None:
         here = _rank(call)
-        name = base(call["function"]) if call["inside"] else ""
+        name = base(call.function) if call.inside else ""
         if name:
-            self._inside.setdefault((name, call["communicator"]), set()).add(here)
-        for each in call["pending"]:
-            if _is_unclear(each["function"]):
+            self._inside.setdefault((name, call.communicator), set()).add(here)
+        for each in call.pending:
+            if _is_unclear(each.function):
                 self._unclear.add(here)
-            elif each["receives"]:
-                self._note_receive(here, each["communicator"], each["peer"], each["peer_world"], each["tag"])
+            elif each.receives:
+                self._note_receive(here, each.communicator, each.peer, each.peer_world, each.tag)
             else:
                 self._note_send(here, each)
         if _sends(name) or _exchanges(name):
             self._note_send(here, call)
         if _receives(name):
-            self._note_receive(here, call["communicator"], call["peer"], call["peer_world"], call["tag"])
+            self._note_receive(here, call.communicator, call.peer, call.peer_world, call.tag)
         if _exchanges(name):
-            source, source_world = call["source"], call["source_world"]
-            self._note_receive(here, call["communicator"], source, source_world, call["source_tag"])
+            source, source_world = call.source, call.source_world
+            self._note_receive(here, call.communicator, source, source_world, call.source_tag)
 
     def _note_send(self, here: Rank, sent: CurrentCall | PendingRequest) -> None:
-        if sent["peer_world"] is not None and sent["tag"] is not None:
-            to = (here[0], sent["peer_world"])
-            self._sent.setdefault((sent["communicator"], to), []).append((here, sent["tag"]))
+        if sent.peer_world is not None and sent.tag is not None:
+            to = (here[0], sent.peer_world)
+            self._sent.setdefault((sent.communicator, to), []).append((here, sent.tag))
 
     def _note_receive(
         self, here: Rank, communicator: int, peer: int | None, peer_world: int | None, tag: int | None
@@ -175,13 +175,13 @@ class Waits:
 
     def needs(self, call: CurrentCall) -> list[Need] | None:
         """What must come true for the call to return; None if nothing must, or it is not known."""
-        if not call["inside"] or call["rank"] < 0:
+        if not call.inside or call.rank < 0:
             return None
-        name = base(call["function"])
+        name = base(call.function)
         if meaning(name).waits == "requests":
-            waited = [each for each in call["pending"] if each["waited_for"]]
+            waited = [each for each in call.pending if each.waited_for]
             # Some of them may be complete, so that one that is not known may be the one that is not.
-            if len(waited) != call["requests"]:
+            if len(waited) != call.requests:
                 return None
             return _some_of([self._of_request(call, each) for each in waited])
         if _exchanges(name):
@@ -199,18 +199,18 @@ class Waits:
 
         Which requests it asks for is not known, so that any of its process may be it.
         """
-        if call["rank"] < 0:
+        if call.rank < 0:
             return None
-        if _probes_again(call["function"]):
+        if _probes_again(call.function):
             return _some_of([self._to_be_sent(call)])
-        return _some_of([self._of_request(call, each) for each in call["pending"]])
+        return _some_of([self._of_request(call, each) for each in call.pending])
 
     def _of_lock(self, call: CurrentCall) -> list[Need] | None:
         """Those who hold locks of windows of the communicator, or the target, which has to grant it.
 
         Nothing if nobody holds one: then the target grants it, whatever else it waits for.
         """
-        communicator, here = call["communicator"], _rank(call)
+        communicator, here = call.communicator, _rank(call)
         members = self._members.of(communicator)
         if members is None:
             return None
@@ -219,9 +219,9 @@ class Waits:
         holders = {each for each, count in held.items() if count}
         if None in held.values() or not holders:
             return None
-        if not meaning(call["function"]).peer:
+        if not meaning(call.function).peer:
             return [others]
-        target = call["peer_world"]
+        target = call.peer_world
         return None if target is None else [frozenset(holders | ({(here[0], target)} - {here}))]
 
     def _locks_held(self, rank: Rank, communicator: int) -> int | None:
@@ -235,13 +235,11 @@ class Waits:
         return max(held, 0)
 
     def _of_request(self, call: CurrentCall, request: PendingRequest) -> Need | None:
-        if _is_unclear(request["function"]):
+        if _is_unclear(request.function):
             return None
-        if request["receives"]:
-            return self._source_of(
-                call, request["communicator"], request["peer"], request["peer_world"], request["tag"]
-            )
-        name = base(request["function"])
+        if request.receives:
+            return self._source_of(call, request.communicator, request.peer, request.peer_world, request.tag)
+        name = base(request.function)
         if _sends(name):
             return self._to_be_received(call, request)
         means = meaning(name)
@@ -250,15 +248,13 @@ class Waits:
 
     def _of_started(self, call: CurrentCall, request: PendingRequest) -> Need | None:
         """The ranks that have not begun a collective that does not block."""
-        function, communicator = request["function"], request["communicator"]
+        function, communicator = request.function, request.communicator
         members = self._members.of(communicator)
         begun = self._completed(_rank(call), function, communicator)
         if members is None or begun is None:
             return None
         alike = [
-            each
-            for each in call["pending"]
-            if (each["function"], each["communicator"]) == (function, communicator)
+            each for each in call.pending if (each.function, each.communicator) == (function, communicator)
         ]
         number = begun - len(alike)  # of the oldest that is under way
         late = {member: self._completed(member, function, communicator) for member in members}
@@ -268,16 +264,14 @@ class Waits:
 
     def _to_be_sent(self, call: CurrentCall) -> Need | None:
         """The source of a receive, unless that is sending already."""
-        if _exchanges(call["function"]):
-            return self._source_of(
-                call, call["communicator"], call["source"], call["source_world"], call["source_tag"]
-            )
-        return self._source_of(call, call["communicator"], call["peer"], call["peer_world"], call["tag"])
+        if _exchanges(call.function):
+            return self._source_of(call, call.communicator, call.source, call.source_world, call.source_tag)
+        return self._source_of(call, call.communicator, call.peer, call.peer_world, call.tag)
 
     def _source_of(
         self, call: CurrentCall, communicator: int, peer: int | None, peer_world: int | None, tag: int | None
     ) -> Need | None:
-        sources = self._sources(call["world"], communicator, peer, peer_world)
+        sources = self._sources(call.world, communicator, peer, peer_world)
         if not sources:
             return sources
         if tag is None or not self._unclear.isdisjoint(sources):
@@ -289,15 +283,15 @@ class Waits:
 
     def _to_be_received(self, call: CurrentCall, sent: CurrentCall | PendingRequest) -> Need | None:
         """The destination of a send, unless that has a receive for it."""
-        if sent["peer"] == NO_PROCESS:
+        if sent.peer == NO_PROCESS:
             return NOBODY
-        if sent["peer_world"] is None or sent["tag"] is None:
+        if sent.peer_world is None or sent.tag is None:
             return None
-        to = (call["world"], sent["peer_world"])
+        to = (call.world, sent.peer_world)
         if to in self._unclear:
             return None
-        for sources, tag in self._wanted.get((sent["communicator"], to), ()):
-            if _rank(call) in sources and tag in (ANY, sent["tag"]):
+        for sources, tag in self._wanted.get((sent.communicator, to), ()):
+            if _rank(call) in sources and tag in (ANY, sent.tag):
                 return None
         return frozenset({to})
 
@@ -318,11 +312,11 @@ class Waits:
             return [missing] if missing else None
         if not is_collective(name):
             return None
-        missing = self._missing(call, self._members.of(call["communicator"]))
+        missing = self._missing(call, self._members.of(call.communicator))
         if not missing:
             return None
         waits = meaning(name).waits
-        root = call["peer_world"]
+        root = call.peer_world
         is_root = root == here[1]
         if waits == "lower":
             missing = frozenset(rank for rank in missing if rank < here)
@@ -336,7 +330,7 @@ class Waits:
 
     def _missing(self, call: CurrentCall, members: frozenset[Rank] | None) -> frozenset[Rank] | None:
         """Members neither in this call of the collective nor behind it; None if that is not known of all."""
-        function, communicator = call["function"], call["communicator"]
+        function, communicator = call.function, call.communicator
         number = self._completed(_rank(call), function, communicator)
         if members is None or number is None:
             return None
@@ -384,4 +378,4 @@ def _some_of(parts: Sequence[Need | None]) -> list[Need] | None:
 
 
 def _rank(call: CurrentCall) -> Rank:
-    return call["world"], call["rank"]
+    return call.world, call.rank

@@ -41,17 +41,17 @@ def largest_world(run: Run) -> list[Process]:
 def sent(run: Run, most: int) -> Sent | None:
     """None if no rank has sent to a known one. Of more than `most` ranks, groups of neighbours."""
     counts = Counter(process["world"] for process in run.processes)
-    found = {each["world"]: each for each in run.exchanges(most)}
+    found = {each.world: each for each in run.exchanges(most)}
     world = found.get(max(counts, key=lambda each: counts[each], default=-1))
-    if world is None or not world["cells"]:
+    if world is None or not world.cells:
         return None
     return Sent(
-        world["world"],
-        world["size"],
-        world["group"],
-        world["elsewhere"],
-        {(start, to): messages for start, to, messages, _ in world["cells"]},
-        {(start, to): size for start, to, _, size in world["cells"]},
+        world.world,
+        world.size,
+        world.group,
+        world.elsewhere,
+        {(start, to): messages for start, to, messages, _ in world.cells},
+        {(start, to): size for start, to, _, size in world.cells},
     )
 
 

@@ -141,4 +141,4 @@ def _cycles(successor: Mapping[Rank, Rank]) -> list[tuple[Rank, ...]]:
 
 
 def _rank(call: CurrentCall) -> Rank:
-    return call["world"], call["rank"]
+    return call.world, call.rank

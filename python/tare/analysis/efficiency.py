@@ -73,7 +73,7 @@ def replayed(
             obstacles[world] = TOO_MANY_EVENTS
     if all(why is not None for why in obstacles.values()):
         return [replace(each, not_replayed=obstacles[each.world]) for each in found]
-    by_world = {each["world"]: each for each in replay()}
+    by_world = {each.world: each for each in replay()}
     return [
         _with_replay(each, by_world[each.world])
         if obstacles[each.world] is None
@@ -98,15 +98,15 @@ def _obstacle(ranks: Sequence[Process]) -> str | None:
 
 
 def _with_replay(of: Efficiency, world: ReplayedWorld) -> Efficiency:
-    if world["obstacle"] is not None or not world["ideal_ns"] or not world["runtime_ns"]:
-        return replace(of, not_replayed=world["obstacle"])
+    if world.obstacle is not None or not world.ideal_ns or not world.runtime_ns:
+        return replace(of, not_replayed=world.obstacle)
     return replace(
         of,
-        ideal_ns=world["ideal_ns"],
-        serialisation_efficiency=world["useful_ns"] / world["ideal_ns"],
+        ideal_ns=world.ideal_ns,
+        serialisation_efficiency=world.useful_ns / world.ideal_ns,
         # Clocks of different hosts may disagree.
-        transfer_efficiency=min(world["ideal_ns"] / world["runtime_ns"], 1.0),
-        unknown_share=world["unknown_ns"] / world["runtime_ns"],
+        transfer_efficiency=min(world.ideal_ns / world.runtime_ns, 1.0),
+        unknown_share=world.unknown_ns / world.runtime_ns,
     )
 
 

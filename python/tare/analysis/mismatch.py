@@ -44,12 +44,12 @@ def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[
     """The same collective of a communicator, with roots that differ. `calls`: those that make no progress."""
     found: dict[tuple[str, int, int], dict[int, list[Rank]]] = {}
     for call in calls:
-        root, communicator = call["peer"], call["communicator"]
-        if not call["inside"] or not is_rooted(call["function"]) or communicator < 0:
+        root, communicator = call.peer, call.communicator
+        if not call.inside or not is_rooted(call.function) or communicator < 0:
             continue
-        number = completed(_rank(call), call["function"], communicator)
+        number = completed(_rank(call), call.function, communicator)
         if number is not None and root is not None:
-            at = (call["function"], communicator, number)
+            at = (call.function, communicator, number)
             found.setdefault(at, {}).setdefault(root, []).append(_rank(call))
     return [
         Mismatch(
@@ -72,7 +72,7 @@ def of_deadlock(found: Deadlock, calls: Sequence[CurrentCall], members: Members,
 def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
     """Pairs of ranks in different collectives, each of which the other has to come to."""
     inside = {
-        _rank(each.call): each for each in found.blocked if each.call["inside"] and _is_collective(each.call)
+        _rank(each.call): each for each in found.blocked if each.call.inside and _is_collective(each.call)
     }
     reported: set[frozenset[tuple[str, int]]] = set()
     for one in inside.values():
@@ -81,26 +81,26 @@ def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
             if other is None or _in(one) == _in(other):
                 continue
             pair = frozenset((_in(one), _in(other)))
-            both = members.of(other.call["communicator"])
+            both = members.of(other.call.communicator)
             if pair in reported or both is None or _rank(one.call) not in both:
                 continue
             reported.add(pair)
-            same = one.call["communicator"] == other.call["communicator"]
+            same = one.call.communicator == other.call.communicator
             sides = tuple(_side(inside.values(), each) for each in (one, other))
             yield Mismatch("collectives" if same else "order", sides)
 
 
 def _is_collective(call: CurrentCall) -> bool:
-    return is_collective(call["function"]) and call["communicator"] >= 0
+    return is_collective(call.function) and call.communicator >= 0
 
 
 def _in(blocked: Blocked) -> tuple[str, int]:
-    return base(blocked.call["function"]), blocked.call["communicator"]
+    return base(blocked.call.function), blocked.call.communicator
 
 
 def _side(all_inside: Iterable[Blocked], like: Blocked) -> Side:
     ranks = sorted(_rank(each.call) for each in all_inside if _in(each) == _in(like))
-    return Side(tuple(ranks), like.call["function"], like.call["communicator"])
+    return Side(tuple(ranks), like.call.function, like.call.communicator)
 
 
 def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Run) -> Iterator[Mismatch]:
@@ -141,4 +141,4 @@ def _unreceived(receiver: Rank, sender: Rank, run: Run) -> int:
 
 
 def _rank(call: CurrentCall) -> Rank:
-    return call["world"], call["rank"]
+    return call.world, call.rank

@@ -23,29 +23,29 @@ def sentences(of: Retimed | None) -> list[str]:
 
 def violated(rows: list[Violations]) -> str:
     """How many calls the clocks contradict, and by how much."""
-    messages, collectives = (sum(row[what] for row in rows) for what in ("messages", "collectives"))
+    messages, collectives = (sum(getattr(row, what) for row in rows) for what in ("messages", "collectives"))
     what = [f"{messages:,} message{'s' if messages != 1 else ''}"] if messages else []
     if collectives:
         what.append(f"{collectives:,} part{'s' if collectives != 1 else ''} in collectives")
-    worst = max(rows, key=lambda row: row["most_ns"])
+    worst = max(rows, key=lambda row: row.most_ns)
     return (
         f"{' and '.join(what)} ended before the other rank began, by the clocks; "
-        f"that of rank {worst['rank']} is behind that of rank {worst['other_rank']} by at least "
-        f"{units.duration(worst['most_ns'])}"
+        f"that of rank {worst.rank} is behind that of rank {worst.other_rank} by at least "
+        f"{units.duration(worst.most_ns)}"
     )
 
 
 def _corrected(of: ClockCorrection) -> str:
-    if not of["violations"]:
+    if not of.violations:
         return "Clocks: no message was received before it was sent; nothing was corrected."
-    moved = units.duration(of["max_moved_ns"])
-    left = f" {of['remaining']:,} are left." if of["remaining"] else ""
-    return f"Clocks are corrected, by at most {moved}: {violated(of['violations'])}.{left}"
+    moved = units.duration(of.max_moved_ns)
+    left = f" {of.remaining:,} are left." if of.remaining else ""
+    return f"Clocks are corrected, by at most {moved}: {violated(of.violations)}.{left}"
 
 
 def _compensated(of: Compensation) -> str:
-    flushes, wrappers = units.duration(of["flush_ns"]), units.duration(of["wrapper_ns"])
+    flushes, wrappers = units.duration(of.flush_ns), units.duration(of.wrapper_ns)
     return (
         f"Measuring is taken out of all times: {flushes} of flushes and {wrappers} of wrappers, of all "
-        f"threads together. As recorded, the trace ends {units.duration(of['earlier_ns'])} later."
+        f"threads together. As recorded, the trace ends {units.duration(of.earlier_ns)} later."
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from tare._native import Frame, Site
+
+_Row = TypeVar("_Row")
 
 PLACE = ("file", "line", "caller", "object", "offset", "tail_call")
 
@@ -62,8 +64,13 @@ def place_of(site: int, sites: Sequence[Site]) -> Placed:
 
 
 def record(row: Any) -> dict[str, Any]:
-    """All fields of a row of a table, in their order."""
+    """All fields of a row of a table, or of an object of the native module, in their order."""
     return fields(row, row.__match_args__)
+
+
+def changed(row: _Row, **values: Any) -> _Row:
+    """An object of the native module like this one, but for these fields."""
+    return type(row)(**(record(row) | values))
 
 
 def fields(row: object, names: Sequence[str]) -> dict[str, Any]:

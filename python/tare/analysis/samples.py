@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tare import units
 from tare.analysis.intervals import NORMAL_QUANTILE
-from tare.analysis.rows import UNKNOWN, Placed, fields
+from tare.analysis.rows import UNKNOWN, Placed, changed, fields
 
 if TYPE_CHECKING:
     from tare._native import SampleRow, SampleSummary, Site
@@ -148,22 +148,22 @@ def comparisons(summaries: Iterable[SampleSummary]) -> list[ClockComparison]:
     """The comparison of each node's clock; empty on one node."""
     return [
         ClockComparison(
-            summary["world"],
-            summary["rank"],
-            summary["clock_uncertainty_ns"],
-            summary["clock_end_uncertainty_ns"] if compared_again else None,
-            summary["clock_drift_ns"] if compared_again else None,
-            summary["clock_span_ns"] if compared_again else None,
+            summary.world,
+            summary.rank,
+            summary.clock_uncertainty_ns,
+            summary.clock_end_uncertainty_ns if compared_again else None,
+            summary.clock_drift_ns if compared_again else None,
+            summary.clock_span_ns if compared_again else None,
         )
         for summary in summaries
-        for compared_again in [summary["clock_span_ns"] > 0]
-        if summary["rank"] == summary["clock_rank"] and summary["clock_uncertainty_ns"]
+        for compared_again in [summary.clock_span_ns > 0]
+        if summary.rank == summary.clock_rank and summary.clock_uncertainty_ns
     ]
 
 
 def limits(summaries: Iterable[SampleSummary]) -> list[str]:
     """Why ranks could not exchange records of all messages; usually empty."""
-    joining = [set(summary["joining"]) for summary in summaries]
+    joining = [set(summary.joining) for summary in summaries]
     apart = [said for said in joining if "begun" in said and "met" not in said]
     late = [said for said in joining if "met_late" in said]
     known = [said for said in joining if "several_nodes" in said]
@@ -209,15 +209,15 @@ class ClockOfNode:
 
 def clocks(summaries: Iterable[SampleSummary]) -> dict[tuple[int, int], ClockOfNode]:
     """The clock of each rank of each world that was compared at the start and at the end."""
-    of_rank = {(summary["world"], summary["rank"]): summary for summary in summaries}
+    of_rank = {(summary.world, summary.rank): summary for summary in summaries}
     found = {}
     for (world, rank), summary in of_rank.items():
-        compared = of_rank.get((world, summary["clock_rank"]))
-        if compared is None or compared["clock_span_ns"] == 0:
+        compared = of_rank.get((world, summary.clock_rank))
+        if compared is None or compared.clock_span_ns == 0:
             continue
-        start, end = compared["clock_uncertainty_ns"], compared["clock_end_uncertainty_ns"]
-        drift = abs(compared["clock_drift_ns"])
-        is_uneven = drift > start + end + compared["clock_span_ns"] * ASSUMED_DRIFT
+        start, end = compared.clock_uncertainty_ns, compared.clock_end_uncertainty_ns
+        drift = abs(compared.clock_drift_ns)
+        is_uneven = drift > start + end + compared.clock_span_ns * ASSUMED_DRIFT
         found[world, rank] = ClockOfNode(max(start, drift + end), is_uneven)
     return found
 
@@ -232,15 +232,15 @@ def with_both_comparisons(
     """
     clock_of = clocks(summaries)
     for sample in samples:
-        source = clock_of.get((sample["world"], sample["source"]))
-        destination = clock_of.get((sample["world"], sample["destination"]))
-        if not sample["between_nodes"] or source is None or destination is None:
+        source = clock_of.get((sample.world, sample.source))
+        destination = clock_of.get((sample.world, sample.destination))
+        if not sample.between_nodes or source is None or destination is None:
             yield sample
             continue
         bound = source.bound_ns + destination.bound_ns
         if not (source.is_uneven or destination.is_uneven):
-            bound = min(bound, sample["uncertainty_ns"])
-        yield {**sample, "uncertainty_ns": bound}
+            bound = min(bound, sample.uncertainty_ns)
+        yield changed(sample, uncertainty_ns=bound)
 
 
 def totals(summaries: Iterable[SampleSummary]) -> dict[CountName, int]:
@@ -248,7 +248,7 @@ def totals(summaries: Iterable[SampleSummary]) -> dict[CountName, int]:
     result: dict[CountName, int] = dict.fromkeys(COUNTS, 0)
     for summary in summaries:
         for name in COUNTS:
-            result[name] += summary[name]
+            result[name] += getattr(summary, name)
     return result
 
 
@@ -265,14 +265,14 @@ class _Class:
 
 
 def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key]) -> _Class:
-    has_class = sample["source"] >= 0  # else the table of classes had no room
+    has_class = sample.source >= 0  # else the table of classes had no room
     return _Class(
-        sample["world"],
-        sample["source"] if has_class and "source" in keys else None,
-        sample["destination"] if "destination" in keys else None,
-        _site(sample["send_site"], sites) if "send" in keys else UNKNOWN,
-        _site(sample["receive_site"], sites) if "receive" in keys else UNKNOWN,
-        sample["bytes"] if has_class and "size" in keys else None,
+        sample.world,
+        sample.source if has_class and "source" in keys else None,
+        sample.destination if "destination" in keys else None,
+        _site(sample.send_site, sites) if "send" in keys else UNKNOWN,
+        _site(sample.receive_site, sites) if "receive" in keys else UNKNOWN,
+        sample.bytes if has_class and "size" in keys else None,
     )
 
 
@@ -291,8 +291,8 @@ def _site(number: int, sites: Sequence[Site]) -> Placed:
 
 
 def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
-    count = sum(sample["count"] for sample in group)
-    observed = sum(sample["latency_ns"] for sample in group)
+    count = sum(sample.count for sample in group)
+    observed = sum(sample.latency_ns for sample in group)
     mean = observed / count
     deviation = _deviation(group, count, mean)
     number = _population(group, count)
@@ -300,7 +300,7 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
     margin = None
     if number is not None:
         # The total is wrong by the latency of as many messages as their number is wrong.
-        latency = math.sqrt(sum(sample["squared_ns2"] for sample in group) / count)
+        latency = math.sqrt(sum(sample.squared_ns2 for sample in group) / count)
         total = _Estimate(
             number.value * mean,
             max(number.value * mean - (number.value - number.low) * latency, observed),
@@ -309,7 +309,7 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         margin = _margin(count, number.value, deviation)
 
     def mean_of(part: Part) -> float:
-        return sum(sample[part] for sample in group) / count
+        return float(sum(getattr(sample, part) for sample in group) / count)
 
     return Row(
         world=of.world,
@@ -329,14 +329,14 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         total_low_ns=total.low if total else None,
         total_high_ns=total.high if total else None,
         deviation_ns=deviation,
-        min_ns=min(sample["min_ns"] for sample in group),
-        max_ns=max(sample["max_ns"] for sample in group),
-        unexpected=sum(sample["unexpected"] for sample in group),
+        min_ns=min(sample.min_ns for sample in group),
+        max_ns=max(sample.max_ns for sample in group),
+        unexpected=sum(sample.unexpected for sample in group),
         late_sender_ns=mean_of("late_sender_ns"),
         unposted_ns=mean_of("unposted_ns"),
         unwaited_ns=mean_of("unwaited_ns"),
         transfer_ns=mean_of("transfer_ns"),
-        uncertainty_ns=max(sample["uncertainty_ns"] for sample in group),
+        uncertainty_ns=max(sample.uncertainty_ns for sample in group),
         not_estimated=None if number else NO_PROBABILITY,
         histogram=_histogram(group),
     )
@@ -358,10 +358,10 @@ def _population(group: Sequence[SampleRow], count: int) -> _Estimate | None:
     """
     estimate = squared = 0.0  # sums of 1 / p and of 1 / p²
     for sample in group:
-        if sample["weight"] is None or sample["weight_squared"] is None:
+        if sample.weight is None or sample.weight_squared is None:
             return None
-        estimate += sample["weight"]
-        squared += sample["weight_squared"]
+        estimate += sample.weight
+        squared += sample.weight_squared
     if squared <= estimate:
         return _Estimate(estimate, estimate, estimate)
     p = estimate / squared
@@ -384,13 +384,13 @@ def _margin(count: int, estimate: float, deviation: float | None) -> float | Non
 def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | None:
     if count < 2:
         return None
-    squared = sum(sample["squared_ns2"] for sample in group)
+    squared = sum(sample.squared_ns2 for sample in group)
     return math.sqrt(max(squared - count * mean * mean, 0) / (count - 1))
 
 
 def _histogram(group: Sequence[SampleRow]) -> list[Bin] | None:
     """The bins that contain samples; None if no histogram was recorded."""
-    kept = [sample["histogram"] for sample in group if sample["histogram"] is not None]
+    kept = [sample.histogram for sample in group if sample.histogram is not None]
     if not kept:
         return None
     counts = [sum(column) for column in zip(*kept, strict=True)]

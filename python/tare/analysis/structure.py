@@ -69,11 +69,9 @@ def phases(run: Run) -> list[PhaseRow]:
     """The phases by world and time; reads the trace."""
     found = run.structure
     loops: dict[tuple[int, int], list[Loop]] = {}
-    for loop in found["loops"]:
-        loops.setdefault((loop["world"], loop["number"]), []).append(loop)
-    return [
-        _phase(each, loops.get((each["world"], each["number"]), []), run.sites) for each in found["phases"]
-    ]
+    for loop in found.loops:
+        loops.setdefault((loop.world, loop.number), []).append(loop)
+    return [_phase(each, loops.get((each.world, each.number), []), run.sites) for each in found.phases]
 
 
 def record(row: PhaseRow) -> dict[str, Any]:
@@ -88,55 +86,55 @@ def record(row: PhaseRow) -> dict[str, Any]:
 def _phase(of: DetectedPhase, loops: Sequence[Loop], sites: Sequence[Site]) -> PhaseRow:
     by_line: dict[tuple[str, int], list[Loop]] = {}
     for loop in loops:
-        by_line.setdefault((loop["function"], loop["site"]), []).append(loop)
-    together = sorted(by_line.values(), key=lambda each: (-len(each), each[0]["rank"]))
+        by_line.setdefault((loop.function, loop.site), []).append(loop)
+    together = sorted(by_line.values(), key=lambda each: (-len(each), each[0].rank))
     return PhaseRow(
-        world=of["world"],
-        number=of["number"],
-        phase=of["phase"],
-        start_ns=of["start_ns"],
-        duration_ns=of["end_ns"] - of["start_ns"],
-        mpi_share=of["mpi_share"],
-        function=of["function"],
-        outside_calls=of["outside_calls"],
-        line_share=of["line_share"],
+        world=of.world,
+        number=of.number,
+        phase=of.phase,
+        start_ns=of.start_ns,
+        duration_ns=of.end_ns - of.start_ns,
+        mpi_share=of.mpi_share,
+        function=of.function,
+        outside_calls=of.outside_calls,
+        line_share=of.line_share,
         loops=tuple(_loop(each, sites) for each in together),
-        **_place(of["site"], sites),
+        **_place(of.site, sites),
     )
 
 
 def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
     slowest: dict[int, tuple[Loop, SlowIteration]] = {}
     for loop in of:
-        for each in loop["slow"]:
-            known = slowest.get(each["iteration"])
-            if known is None or each["duration_ns"] > known[1]["duration_ns"]:
-                slowest[each["iteration"]] = loop, each
-    listed = sorted(slowest.values(), key=lambda each: -each[1]["duration_ns"])[:MAX_SLOWEST]
+        for each in loop.slow:
+            known = slowest.get(each.iteration)
+            if known is None or each.duration_ns > known[1].duration_ns:
+                slowest[each.iteration] = loop, each
+    listed = sorted(slowest.values(), key=lambda each: -each[1].duration_ns)[:MAX_SLOWEST]
     return LoopRow(
-        function=of[0]["function"],
-        ranks=tuple(loop["rank"] for loop in of),
-        iterations=max(loop["iterations"] for loop in of),
-        median_ns=round(median(loop["median_ns"] for loop in of)),
-        longest_ns=max(loop["longest_ns"] for loop in of),
-        slow_iterations=max(loop["slow_iterations"] for loop in of),
-        slowest=tuple(_slow(loop["rank"], each, sites) for loop, each in listed),
-        **_place(of[0]["site"], sites),
+        function=of[0].function,
+        ranks=tuple(loop.rank for loop in of),
+        iterations=max(loop.iterations for loop in of),
+        median_ns=round(median(loop.median_ns for loop in of)),
+        longest_ns=max(loop.longest_ns for loop in of),
+        slow_iterations=max(loop.slow_iterations for loop in of),
+        slowest=tuple(_slow(loop.rank, each, sites) for loop, each in listed),
+        **_place(of[0].site, sites),
     )
 
 
 def _slow(rank: int, of: SlowIteration, sites: Sequence[Site]) -> Slow:
     return Slow(
-        iteration=of["iteration"],
+        iteration=of.iteration,
         rank=rank,
-        start_ns=of["start_ns"],
-        duration_ns=of["duration_ns"],
-        mpi_ns=of["mpi_ns"],
-        cause_rank=of["cause_rank"],
-        cause_function=of["cause_function"],
-        cause_at=place_of(of["cause_site"], sites),
-        cause_in_call=of["cause_in_call"],
-        cause_ns=of["cause_ns"],
+        start_ns=of.start_ns,
+        duration_ns=of.duration_ns,
+        mpi_ns=of.mpi_ns,
+        cause_rank=of.cause_rank,
+        cause_function=of.cause_function,
+        cause_at=place_of(of.cause_site, sites),
+        cause_in_call=of.cause_in_call,
+        cause_ns=of.cause_ns,
     )
 
 

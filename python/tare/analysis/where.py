@@ -162,7 +162,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     if explained is not None:
         mismatches += mismatch.of_deadlock(explained, calls, members, run)
     waiting, waited_for = deadlock.roots(calls, needs, living)
-    rows += describe.others({call["process"] for call in calls})
+    rows += describe.others({call.process for call in calls})
     rows.sort(key=lambda row: (row.world, row.rank, row.pid or 0, row.thread))
     return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches)
 
@@ -182,7 +182,7 @@ def blocked_in_s(first: Look) -> float:
 
 def identity(call: CurrentCall) -> Identity:
     """The same for one call of one thread, as long as it is in it."""
-    return call["process"], call["thread"], call["function"], call["enter_ticks"]
+    return call.process, call.thread, call.function, call.enter_ticks
 
 
 def identities(calls: Iterable[CurrentCall]) -> set[Identity]:
@@ -192,21 +192,21 @@ def identities(calls: Iterable[CurrentCall]) -> set[Identity]:
 
 def _polling(call: CurrentCall) -> Identity:
     """The same as long as a thread polls at one place for the same requests."""
-    requests = tuple(sorted((each["start_ns"], each["function"]) for each in call["pending"]))
+    requests = tuple(sorted((each.start_ns, each.function) for each in call.pending))
     return (
-        call["process"],
-        call["thread"],
-        call["function"],
-        call["site"],
-        call["peer"],
-        call["tag"],
+        call.process,
+        call.thread,
+        call.function,
+        call.site,
+        call.peer,
+        call.tag,
         requests,
     )
 
 
 def _may_poll(call: CurrentCall) -> bool:
     """Whether the call may be a poll; one that asks for requests is only if there are some."""
-    return is_poll(call["function"]) and (bool(call["pending"]) or call["peer"] is not None)
+    return is_poll(call.function) and (bool(call.pending) or call.peer is not None)
 
 
 def _is_polling(call: CurrentCall, standing: Collection[Identity]) -> bool:
@@ -309,31 +309,31 @@ class _Description:
         self._end_ns = run.end_ns
 
     def call(self, call: CurrentCall, needs: Sequence[Need] | None) -> Row:
-        process = self._processes[call["process"]]
-        since_ns = call["enter_ns"] if call["inside"] else call["leave_ns"]
+        process = self._processes[call.process]
+        since_ns = call.enter_ns if call.inside else call.leave_ns
         until_ns = self._until_ns(process)
         waits_for = {rank for need in needs or () for rank in need}
-        rooted = is_collective(call["function"])
-        at = place_of(call["site"], self._sites)
+        rooted = is_collective(call.function)
+        at = place_of(call.site, self._sites)
         return replace(
-            _row(process, call["thread"]),
-            function=call["function"],
-            inside=call["inside"],
+            _row(process, call.thread),
+            function=call.function,
+            inside=call.inside,
             since_ns=since_ns,
             for_ns=max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
-            communicator=self._name(call["communicator"]),
-            communicator_size=self._size(call["communicator"]),
-            root=call["peer"] if rooted else None,
-            peer=None if rooted else call["peer"],
-            peer_world=None if rooted else call["peer_world"],
-            tag=call["tag"],
-            source=call["source"],
-            source_world=call["source_world"],
-            source_tag=call["source_tag"],
-            requests=call["requests"],
+            communicator=self._name(call.communicator),
+            communicator_size=self._size(call.communicator),
+            root=call.peer if rooted else None,
+            peer=None if rooted else call.peer,
+            peer_world=None if rooted else call.peer_world,
+            tag=call.tag,
+            source=call.source,
+            source_world=call.source_world,
+            source_tag=call.source_tag,
+            requests=call.requests,
             waits_for=sorted(rank for _, rank in waits_for),
             waits_for_any=any(len(need) > 1 for need in needs or ()),
-            pending=[self._request(each) for each in call["pending"]],
+            pending=[self._request(each) for each in call.pending],
             file=at.file,
             line=at.line,
             caller=at.caller,
@@ -357,17 +357,17 @@ class _Description:
         return self._end_ns
 
     def _request(self, request: PendingRequest) -> Pending:
-        at = place_of(request["site"], self._sites)
+        at = place_of(request.site, self._sites)
         return Pending(
-            function=request["function"],
-            receives=request["receives"],
-            waited_for=request["waited_for"],
-            since_ns=request["start_ns"],
-            communicator=self._name(request["communicator"]),
-            peer=request["peer"],
-            peer_world=request["peer_world"],
-            tag=request["tag"],
-            bytes=request["bytes"],
+            function=request.function,
+            receives=request.receives,
+            waited_for=request.waited_for,
+            since_ns=request.start_ns,
+            communicator=self._name(request.communicator),
+            peer=request.peer,
+            peer_world=request.peer_world,
+            tag=request.tag,
+            bytes=request.bytes,
             file=at.file,
             line=at.line,
             caller=at.caller,
@@ -400,4 +400,4 @@ def _row(process: Process, thread: int) -> Row:
 
 
 def _rank(of: Process | CurrentCall) -> Rank:
-    return of["world"], of["rank"]
+    return (of["world"], of["rank"]) if isinstance(of, dict) else (of.world, of.rank)

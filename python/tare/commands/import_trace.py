@@ -37,20 +37,18 @@ def import_trace(
         made = output or Path(f"{trace.stem}-imported")
         with _new(made):
             events = imported.import_litl(trace, made)
-        streams.say(
-            f"{made}: {_counted(events['events'], 'event')} of {_counted(events['threads'], 'thread')}"
-        )
+        streams.say(f"{made}: {_counted(events.events, 'event')} of {_counted(events.threads, 'thread')}")
         return
     anchor = imported.anchor_of(trace)
     made = output or Path(f"{anchor.resolve().parent.name}-imported")
     with _new(made):
         done = imported.import_otf2(anchor, made)
-    if done["unfinished"]:
-        regions = units.number_of(done["unfinished"], "region is", "regions are")
+    if done.unfinished:
+        regions = units.number_of(done.unfinished, "region is", "regions are")
         streams.tell(f"tare: {regions} never left in the trace; the end is missing")
     streams.say(
-        f"{made}: {units.number_of(done['calls'], 'MPI call')} of "
-        f"{units.number_of(done['processes'], 'process', 'processes')}"
+        f"{made}: {units.number_of(done.calls, 'MPI call')} of "
+        f"{units.number_of(done.processes, 'process', 'processes')}"
     )
 
 

@@ -39,7 +39,7 @@ def recover(
     recording = open_run(run)
     meta = recording.meta
     collected = collect(recording.run_dir, meta, presume_ended=presume_ended)
-    left = collected["running"] + collected["unknown"] if collected else 0
+    left = collected.running + collected.unknown if collected else 0
     if meta.state == "running" and not left and not is_going_on(recording.run_dir, meta):
         meta.state = "recovered"
     unwritten = _completed(recording, collected)
@@ -47,19 +47,19 @@ def recover(
         raise CommandError(
             unwritten or f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
         )
-    *messages, why_kept = collected["messages"] if collected["kept"] else [*collected["messages"], None]
-    if collected["processes"] or not (why_kept or unwritten):
+    *messages, why_kept = collected.messages if collected.kept else [*collected.messages, None]
+    if collected.processes or not (why_kept or unwritten):
         streams.say(
-            f"{run}: took over {units.number_of(collected['processes'], 'process', 'processes')}, "
-            f"{units.number_of(collected['recovered_events'], 'event')}"
+            f"{run}: took over {units.number_of(collected.processes, 'process', 'processes')}, "
+            f"{units.number_of(collected.recovered_events, 'event')}"
         )
     for message in messages:
         streams.say(f"  {message}")
-    if collected["running"]:
-        running = units.number_of(collected["running"], "process still runs", "processes still run")
+    if collected.running:
+        running = units.number_of(collected.running, "process still runs", "processes still run")
         streams.say(f"  {running}; nothing of theirs was moved: repeat when they end")
-    if collected["unknown"]:
-        streams.say(f"  {whose_end_is_unknown(collected['unknown'], run)}")
+    if collected.unknown:
+        streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
     if failure := why_kept or unwritten:
         raise CommandError(failure)
 

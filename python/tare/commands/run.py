@@ -411,15 +411,15 @@ def _nodes_alone(measured: Measured) -> list[str]:
 def _notes(measured: Measured) -> list[str]:
     """What went wrong after the command had ended, and what to do."""
     collected = measured.collected
-    notes = list(collected["messages"]) if collected else []
+    notes = list(collected.messages) if collected else []
     if measured.trouble:
         notes.append(measured.trouble)
     if measured.unmonitored:
         notes.append(measured.unmonitored)
     notes.extend(_nodes_alone(measured))
-    if collected and collected["running"]:
-        running = units.number_of(collected["running"], "process still runs", "processes still run")
+    if collected and collected.running:
+        running = units.number_of(collected.running, "process still runs", "processes still run")
         notes.append(f"{running}; `tare recover {measured.run_dir}` takes the rest later")
-    if collected and collected["unknown"]:
-        notes.append(whose_end_is_unknown(collected["unknown"], measured.run_dir))
+    if collected and collected.unknown:
+        notes.append(whose_end_is_unknown(collected.unknown, measured.run_dir))
     return notes

@@ -88,7 +88,7 @@ def samples(
     chosen = [
         row
         for row in analysis.with_both_comparisons(recording.sample_rows, recording.sample_summaries)
-        if (not source or row["source"] in source) and (not destination or row["destination"] in destination)
+        if (not source or row.source in source) and (not destination or row.destination in destination)
     ]
     rows = _sorted(analysis.summed(chosen, recording.sites, keys), sort)
     shown = rows[:limit] if limit else rows
@@ -96,7 +96,7 @@ def samples(
     if json:
         from tare.reporters import json as json_reporter
 
-        specs = list(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
+        specs = list(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
         content = {
             "spec": specs[0] if len(specs) == 1 else specs,
             "messages": counts,

@@ -43,7 +43,7 @@ def split(
         return
     to = output or Path(path.name.removesuffix(archive.SUFFIX))
     archive.refuse_filled(to)
-    with copying(path.name, sum(file["present"] for file in opened.files())) as progress:
+    with copying(path.name, sum(file.present for file in opened.files())) as progress:
         made = archive.split(path, to, damaged, progress)
     _print_warnings(opened.warnings())
     streams.say(f"{to}: {archive.described(made)}")

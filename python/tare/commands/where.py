@@ -83,7 +83,7 @@ def _deadlock(found: Deadlock, look: Look) -> dict[str, Any]:
     rows = {(row.world, row.rank, row.thread): row for row in look.rows}
     blocked = []
     for each in found.blocked:
-        row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
+        row = rows[each.call.world, each.call.rank, each.call.thread]
         names = ("world", "rank", "thread", "function", "communicator", "tag", "file", "line", "caller")
         blocked.append(
             fields(row, names)

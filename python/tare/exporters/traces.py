@@ -20,7 +20,7 @@ def write(kind: str, run: Run, to: Path, part: Part) -> str:
     check_trace(run)
     done = run.export_trace(kind, to, part.ranks or None, part.start_ns, part.end_ns)
     _tell_what_lacks(done)
-    return units.number_of(done["events"], "event")
+    return units.number_of(done.events, "event")
 
 
 def check_trace(run: Run) -> None:
@@ -32,17 +32,17 @@ def check_trace(run: Run) -> None:
 
 
 def _tell_what_lacks(done: Exported) -> None:
-    if done["open"]:
-        regions = units.number_of(done["open"], "region or phase has", "regions or phases have")
-        ends = units.noun(done["open"], "it ends", "they end")
+    if done.open:
+        regions = units.number_of(done.open, "region or phase has", "regions or phases have")
+        ends = units.noun(done.open, "it ends", "they end")
         streams.tell(f"tare: {regions} no end in the trace; {ends} with it")
-    if done["ends"]:
+    if done.ends:
         left_out = units.number_of(
-            done["ends"], "end of a region or phase was", "ends of regions or phases were"
+            done.ends, "end of a region or phase was", "ends of regions or phases were"
         )
         streams.tell(f"tare: {left_out} left out, because the trace has no begin for it")
-    if done["obstacle"]:
-        streams.tell(f"tare: not all messages are shown: {done['obstacle']}")
+    if done.obstacle:
+        streams.tell(f"tare: not all messages are shown: {done.obstacle}")
 
 
 _TAKES = ("rank", "time")

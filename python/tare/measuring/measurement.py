@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.analysis import ranks
+from tare.analysis import ranks, rows
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
 from tare.measuring import launch, library, signals, tared, unseen
@@ -17,13 +17,15 @@ from tare.runs import directory, missing, runner
 from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 
 if TYPE_CHECKING:
-    from tare._native import Collected, EndingWatch, Seen
+    from tare._native import Collected, EndingWatch
     from tare.measuring.launch import Ending
     from tare.runs.run import Run
 
 # Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
 LATE_RANKS_S = 2.0
 LATE_RANKS_POLL_S = 0.05
+# Of a process its pid, when it ended (CLOCK_MONOTONIC_RAW), its status as of waitpid where that was seen.
+Seen = tuple[int, int, int | None]
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -127,7 +129,7 @@ def complete_meta(
         if served:
             served.cut_off(cost.offloads)
             meta.reception = served.reception
-        meta.collected = Taken(**collected)
+        meta.collected = Taken(**rows.record(collected))
     directory.release_reserve(run_dir, directory.META_RESERVE)
     directory.write_meta(run_dir, meta)
     return recording
@@ -163,7 +165,7 @@ def collect(
             return _native.collect(*of_run, until_ns, watch, command, presume_ended)
 
     collected = take(ended_ns)
-    while collected["running"] and time.monotonic() < deadline:
+    while collected.running and time.monotonic() < deadline:
         time.sleep(LATE_RANKS_POLL_S)
         # They have outlived the command.
         collected = _together(collected, take(None if ended_ns is None else launch.raw_clock_ns()))
@@ -173,15 +175,13 @@ def collect(
 
 def _together(first: Collected, second: Collected) -> Collected:
     """The result of two collections in a row: what was done adds up, what is left is the last."""
-    return {
-        "processes": first["processes"] + second["processes"],
-        "running": second["running"],
-        "unknown": second["unknown"],
-        "recovered_events": first["recovered_events"] + second["recovered_events"],
-        "kept": second["kept"],
+    return rows.changed(
+        second,
+        processes=first.processes + second.processes,
+        recovered_events=first.recovered_events + second.recovered_events,
         # The last one of the second collection says why something was kept.
-        "messages": [m for m in first["messages"] if m not in second["messages"]] + second["messages"],
-    }
+        messages=[m for m in first.messages if m not in second.messages] + second.messages,
+    )
 
 
 def whose_end_is_unknown(count: int, run_dir: Path) -> str:

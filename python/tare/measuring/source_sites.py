@@ -76,17 +76,17 @@ def _ranges(file: str, line: int, objects: Sequence[Path]) -> Iterator[str]:
     from tare import _native
 
     places = {path: _native.code_of_line(str(path), file, line) for path in objects}
-    known = {path: code for path, code in places.items() if code["file_known"]}
-    if not any(code["ranges"] for code in known.values()):
+    known = {path: code for path, code in places.items() if code.file_known}
+    if not any(code.ranges for code in known.values()):
         raise ValueError(_no_code(known) if known else _no_file(objects))
     for path, code in known.items():
-        for low, high in code["ranges"]:
+        for low, high in code.ranges:
             yield f"{path.name}+{low:#x}-{high:#x}"
 
 
 def _no_code(known: Mapping[Path, LineCode]) -> str:
-    before = max((code["before"] for code in known.values() if code["before"]), default=None)
-    after = min((code["after"] for code in known.values() if code["after"]), default=None)
+    before = max((code.before for code in known.values() if code.before), default=None)
+    after = min((code.after for code in known.values() if code.after), default=None)
     nearest = " and ".join(str(line) for line in (before, after) if line)
     return f"no code of that line is in {_names(list(known))}; the nearest lines with code: {nearest}"
 

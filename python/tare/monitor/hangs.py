@@ -53,8 +53,8 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
 
 
 def _deadlock(found: Deadlock, why: str) -> Hang:
-    ranks = sorted({each.call["rank"] for each in found.blocked})
-    functions = sorted({each.call["function"] for each in found.blocked})
+    ranks = sorted({each.call.rank for each in found.blocked})
+    functions = sorted({each.call.function for each in found.blocked})
     which = _of(ranks)
     return Hang(which, f"deadlock: ranks {which} {why} (in {', '.join(functions[:DESCRIBED])})")
 

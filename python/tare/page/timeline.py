@@ -34,10 +34,10 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
     return {
         "start_ns": timeline.start_ns - run.start_ns,
         "length_ns": timeline.end_ns - timeline.start_ns,
-        "events": sum(row["events"] for row in rows),
-        "worlds": [row["world"] for row in rows],
-        "ranks": [row["rank"] for row in rows],
-        "threads": [row["thread"] for row in rows],
+        "events": sum(row.events for row in rows),
+        "worlds": [row.world for row in rows],
+        "ranks": [row.rank for row in rows],
+        "threads": [row.thread for row in rows],
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
     }

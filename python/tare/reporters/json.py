@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-_as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+from tare.analysis.rows import record
+
+_as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=record).encode
 
 
 def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, Any]) -> None:

@@ -22,9 +22,9 @@ def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> N
         return
     worlds: dict[int, int] = defaultdict(int)
     for sample in samples:
-        worlds[sample["world"]] += sample["count"]
+        worlds[sample.world] += sample.count
     world = max(worlds, key=lambda each: worlds[each])
-    own = [sample for sample in samples if sample["world"] == world]
+    own = [sample for sample in samples if sample.world == world]
 
     def summed(*keys: Key) -> list[Row]:
         return analysis.summed(own, sites, keys)

@@ -107,7 +107,7 @@ def _show_legend(out: Console, rows: Sequence[Row], missed: int) -> None:
 
 
 def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) -> None:
-    specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
+    specs = ", ".join(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
     out.line(f"Sampled by {specs}", bold=True)
     out.line(
         f"  {units.number_of(counts['sent'], 'message')} sent, {counts['chosen']:,} chosen, "
@@ -119,7 +119,7 @@ def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) 
     if counts["unnumbered"]:
         why = "received whose number in their channel cannot be known; none of them is among the samples"
         out.paragraph(why, f"  {counts['unnumbered']:,} ")
-    together = sum(sample["count"] for sample in recording.sample_rows if sample["source"] < 0)
+    together = sum(sample.count for sample in recording.sample_rows if sample.source < 0)
     if together:
         why = "of classes that the table had no room for; they are counted together"
         out.paragraph(why, f"  {together:,} ")
@@ -132,14 +132,14 @@ def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) 
 
 def _clocks(summaries: Sequence[SampleSummary]) -> str:
     """How well the clocks of nodes are known; nothing on one node."""
-    start = max(summary["clock_uncertainty_ns"] for summary in summaries)
+    start = max(summary.clock_uncertainty_ns for summary in summaries)
     if start == 0:
         return ""
     said = f"clocks of nodes compared to ± {units.duration(start)}"
-    if not any(summary["clock_span_ns"] for summary in summaries):
+    if not any(summary.clock_span_ns for summary in summaries):
         return said + " at the start, and not at the end"
-    end = max(summary["clock_end_uncertainty_ns"] for summary in summaries)
-    drift = max(abs(summary["clock_drift_ns"]) for summary in summaries)
+    end = max(summary.clock_end_uncertainty_ns for summary in summaries)
+    drift = max(abs(summary.clock_drift_ns) for summary in summaries)
     return said + f" at the start, {units.duration(end)} at the end, {units.duration(drift)} apart by then"
 
 

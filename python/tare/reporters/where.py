@@ -157,7 +157,7 @@ def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
 
 def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int, int, int], Row]) -> None:
     for each in blocked[:LISTED]:
-        row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
+        row = rows[each.call.world, each.call.rank, each.call.thread]
         whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
         at = _place(row)
         how = "polls" if row.polling else "waits"
@@ -345,4 +345,4 @@ def _heading(out: Console, text: str) -> None:
 
 
 def _rank(blocked: Blocked) -> Rank:
-    return blocked.call["world"], blocked.call["rank"]
+    return blocked.call.world, blocked.call.rank

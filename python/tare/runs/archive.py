@@ -74,9 +74,9 @@ def members(files: Iterable[ArchivedFile]) -> list[Member]:
     """The members in the order of the archive."""
     found: dict[str, Member] = {}
     for file in files:
-        member = found.setdefault(file["member"], Member(file["member"], file["kind"]))
+        member = found.setdefault(file.member, Member(file.member, file.kind))
         member.files += 1
-        member.bytes += file["size"]
+        member.bytes += file.size
     return list(found.values())
 
 
@@ -112,10 +112,10 @@ def listed(found: Sequence[Member]) -> str:
 def read_meta(path: Path, member: str, newest_version: int) -> Metadata:
     """meta.json of a run in an archive."""
     for file in open_archive(path).files():
-        if (file["member"], file["name"]) == (member, META):
+        if (file.member, file.name) == (member, META):
             with path.open("rb") as archive:
-                archive.seek(file["offset"])
-                text = archive.read(min(file["present"], directory.LARGEST_META))
+                archive.seek(file.offset)
+                text = archive.read(min(file.present, directory.LARGEST_META))
             return decode(text, f"{path}: {member}", newest_version)
     raise CommandError(f"{member} in {path} has no {META}: `tare split {path}` takes out what it has")
 
@@ -229,9 +229,9 @@ def _add_archive(writer: ArchiveWriter, path: Path, names: _Names, progress: Pro
     archive = open_archive(path)
     renamed: dict[str, str] = {}
     for number, file in enumerate(archive.files()):
-        member = file["member"]
+        member = file.member
         if member not in renamed:
-            renamed[member] = names.distinct(member, file["kind"] == "run")
+            renamed[member] = names.distinct(member, file.kind == "run")
         writer.add_archived(renamed[member], archive, number, progress)
 
 
@@ -263,7 +263,7 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
     try:
         with _named(new, output), native_errors():
             for number, file in enumerate(archive.files()):
-                to = new / file["member"] / file["name"] if file["kind"] == "run" else new / file["member"]
+                to = new / file.member / file.name if file.kind == "run" else new / file.member
                 to.parent.mkdir(private_files.DIRECTORY_MODE, parents=True, exist_ok=True)
                 archive.extract(number, to, not damaged, progress)
         refuse_filled(output)

@@ -79,12 +79,12 @@ def _describe(run_dir: Path, trace: Path, done: Imported | ImportedEvents) -> No
         name=trace.stem,
         command=[str(trace)],
         cwd=str(Path.cwd()),
-        host=done["host"],
-        start_ns=done["start_ns"],
+        host=done.host,
+        start_ns=done.start_ns,
         options=Options(trace=True),
         segment_dir="",
         state="ended",
-        wall_ns=done["wall_ns"],
+        wall_ns=done.wall_ns,
         imported=str(trace),
     )
     directory.write_meta(run_dir, meta)

@@ -29,8 +29,8 @@ class Retimed:
     @property
     def warnings(self) -> list[str]:
         """What could not be read or matched."""
-        more = self.compensation["warnings"] if self.compensation else []
-        return list(dict.fromkeys([*self.correction["warnings"], *more]))
+        more = self.compensation.warnings if self.compensation else []
+        return list(dict.fromkeys([*self.correction.warnings, *more]))
 
 
 def retime(run: NativeRun, times: Times) -> Retimed | None:

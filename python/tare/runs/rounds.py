@@ -98,7 +98,7 @@ def of_archive(path: Path, member: str) -> list[RoundFile]:
     with native_errors():
         files = _native.Archive(path).files()
     return [
-        RoundFile(path, file["offset"], file["offset"] + file["present"])
+        RoundFile(path, file.offset, file.offset + file.present)
         for file in files
-        if file["member"] == member and fnmatch(file["name"], PATTERN)
+        if file.member == member and fnmatch(file.name, PATTERN)
     ]

@@ -94,7 +94,7 @@ class Basis:
     def exchange(self) -> Exchange | None:
         """Messages of the world; None without ranks."""
         found = self.run.exchanges(MAX_GROUPS)
-        return next((each for each in found if each["world"] == self.world), None)
+        return next((each for each in found if each.world == self.world), None)
 
     def partners(self, rank: int) -> set[int]:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""

@@ -52,7 +52,7 @@ def tiny_messages(basis: Basis, told: Told) -> list[Finding]:
 
 def polling(basis: Basis, told: Told) -> list[Finding]:
     """Polls of a line, far more than there are messages; not those that stand for a wait state."""
-    messages = basis.exchange["messages"] if basis.exchange else 0
+    messages = basis.exchange.messages if basis.exchange else 0
     found = []
     for row in basis.lines:
         in_vain = row.calls >= POLLS_FOR_MESSAGE * max(messages, 1) and row.calls >= POLLS_FOR_MESSAGE**2

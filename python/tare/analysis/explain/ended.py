@@ -34,13 +34,13 @@ def findings(run: Run) -> list[Finding]:
 
 def _deadlock(found: Deadlock, run: Run) -> Finding:
     """The deadlock, at the place of its first rank."""
-    first = min(found.blocked, key=lambda each: (each.call["world"], each.call["rank"]))
+    first = min(found.blocked, key=lambda each: (each.call.world, each.call.rank))
     return Finding(
         kind="deadlock",
-        ranks=tuple(sorted({each.call["rank"] for each in found.blocked})),
-        function=first.call["function"],
-        at=place_of(first.call["site"], run.sites),
-        cause_rank=first.call["rank"],
+        ranks=tuple(sorted({each.call.rank for each in found.blocked})),
+        function=first.call.function,
+        at=place_of(first.call.site, run.sites),
+        cause_rank=first.call.rank,
         calls=len(found.cycles),
         detail=", ".join(str(rank) for _, rank in found.cycles[0]) if found.cycles else "",
     )
@@ -49,14 +49,14 @@ def _deadlock(found: Deadlock, run: Run) -> Finding:
 def _early(processes: Sequence[Process], count: int, run: Run) -> Finding:
     """How the first of them ended, and in or behind which call."""
     first = min(processes, key=lambda process: process["rank"])
-    calls = [call for call in run.current_calls if run.processes[call["process"]]["pid"] == first["pid"]]
-    last = max(calls, key=lambda call: call["enter_ns"], default=None)
+    calls = [call for call in run.current_calls if run.processes[call.process]["pid"] == first["pid"]]
+    last = max(calls, key=lambda call: call.enter_ns, default=None)
     return Finding(
         kind="ended early",
         ranks=tuple(sorted(process["rank"] for process in processes if process["rank"] >= 0)),
         calls=count,
-        function=last["function"] if last else "",
-        at=place_of(last["site"], run.sites) if last else UNKNOWN,
-        cause_in_call=bool(last and last["inside"]),
+        function=last.function if last else "",
+        at=place_of(last.site, run.sites) if last else UNKNOWN,
+        cause_in_call=bool(last and last.inside),
         detail=endings.describe(first),
     )

@@ -39,49 +39,49 @@ def slowest(basis: Basis) -> Finding | None:
     """The slow iterations of the rank and phase that lose most by them."""
     if not basis.is_traced or not basis.net_ns:
         return None
-    loops = [loop for loop in basis.run.structure["loops"] if loop["world"] == basis.world]
-    slow = [loop for loop in loops if loop["slow"] and _is_slow(loop, basis.net_ns)]
-    return _finding(basis, max(slow, key=lambda loop: loop["beyond_ns"])) if slow else None
+    loops = [loop for loop in basis.run.structure.loops if loop.world == basis.world]
+    slow = [loop for loop in loops if loop.slow and _is_slow(loop, basis.net_ns)]
+    return _finding(basis, max(slow, key=lambda loop: loop.beyond_ns)) if slow else None
 
 
 def _is_slow(loop: Loop, net_ns: int) -> bool:
     return (
-        loop["median_ns"] >= SHORTEST_ITERATION_NS
-        and loop["slow_iterations"] <= SLOW_ITERATIONS * loop["iterations"]
-        and loop["beyond_ns"] >= MIN_SHARE * net_ns
+        loop.median_ns >= SHORTEST_ITERATION_NS
+        and loop.slow_iterations <= SLOW_ITERATIONS * loop.iterations
+        and loop.beyond_ns >= MIN_SHARE * net_ns
     )
 
 
 def _finding(basis: Basis, loop: Loop) -> Finding:
     causes: dict[tuple[int, str, int, bool], int] = {}
-    for each in loop["slow"]:
-        causes[_cause(each)] = causes.get(_cause(each), 0) + each["cause_ns"]
+    for each in loop.slow:
+        causes[_cause(each)] = causes.get(_cause(each), 0) + each.cause_ns
     most = max(causes, key=lambda each: causes[each])
-    beyond_ns = sum(each["duration_ns"] - loop["median_ns"] for each in loop["slow"])
-    longest = max(loop["slow"], key=lambda each: each["duration_ns"])
-    phases = [each for each in basis.run.structure["phases"] if each["world"] == basis.world]
-    names = {each["number"]: each["phase"] for each in phases}
+    beyond_ns = sum(each.duration_ns - loop.median_ns for each in loop.slow)
+    longest = max(loop.slow, key=lambda each: each.duration_ns)
+    phases = [each for each in basis.run.structure.phases if each.world == basis.world]
+    names = {each.number: each.phase for each in phases}
     rank, function, site, in_call = most
     return Finding(
         kind="slow iterations",
-        share=loop["beyond_ns"] / basis.net_ns,
-        time_ns=loop["beyond_ns"],
-        function=loop["function"],
-        at=basis.place(loop["site"]),
-        ranks=(loop["rank"],),
-        calls=loop["slow_iterations"],
+        share=loop.beyond_ns / basis.net_ns,
+        time_ns=loop.beyond_ns,
+        function=loop.function,
+        at=basis.place(loop.site),
+        ranks=(loop.rank,),
+        calls=loop.slow_iterations,
         cause_rank=rank,
         cause_function=function,
         cause_at=basis.place(site),
         cause_in_call=in_call,
         cause_share=min(causes[most] / beyond_ns, 1.0),
-        most_ns=longest["duration_ns"],
-        mean_ns=loop["median_ns"],
-        first_ns=longest["start_ns"],
-        detail=str(loop["iterations"]),
-        phase=names[loop["number"]] if len(phases) > 1 else "",
+        most_ns=longest.duration_ns,
+        mean_ns=loop.median_ns,
+        first_ns=longest.start_ns,
+        detail=str(loop.iterations),
+        phase=names[loop.number] if len(phases) > 1 else "",
     )
 
 
 def _cause(of: SlowIteration) -> tuple[int, str, int, bool]:
-    return of["cause_rank"], of["cause_function"], of["cause_site"], of["cause_in_call"]
+    return of.cause_rank, of.cause_function, of.cause_site, of.cause_in_call

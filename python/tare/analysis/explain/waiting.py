@@ -186,9 +186,9 @@ def serialised(basis: Basis, group: Group) -> Finding | None:
 def hub(basis: Basis) -> tuple[int, float] | None:
     """The rank through which nearly all messages go, and their share; None with fewer than three ranks."""
     found = basis.exchange
-    if basis.ranks < 3 or found is None or not found["between"]:
+    if basis.ranks < 3 or found is None or not found.between:
         return None
-    rank, share = found["busiest"], found["busiest_messages"] / found["between"]
+    rank, share = found.busiest, found.busiest_messages / found.between
     if share < HOT_SHARE:
         return None
     partners = basis.partners(rank)

@@ -108,7 +108,7 @@ def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
 
     try:
         recording = open_run(run_dir)
-        of_rank = {(row["world"], row["rank"]): row["chosen"] for row in recording.sample_summaries}
+        of_rank = {(row.world, row.rank): row.chosen for row in recording.sample_summaries}
         ranks = tuple(
             RankCounts(
                 process["rank"],

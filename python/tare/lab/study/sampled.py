@@ -37,9 +37,9 @@ class Latency:
 def of_run(recording: Run) -> tuple[tuple[Chosen, ...], tuple[Latency, ...]]:
     """Both are empty of a run that sampled nothing."""
     chosen = tuple(
-        Chosen(row["rank"], row["spec"], row["sent"], row["received"], row["chosen"], row["paired"])
+        Chosen(row.rank, row.spec, row.sent, row.received, row.chosen, row.paired)
         for row in recording.sample_summaries
-        if row["rank"] >= 0
+        if row.rank >= 0
     )
     if not chosen:
         return (), ()

@@ -1,4 +1,4 @@
-// tare._native.Run.
+// A run as Python has it: tare._native.Run.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -38,7 +38,5 @@ class PyRun {
  private:
   std::shared_ptr<Shared> shared_;
 };
-
-nanobind::class_<PyRun> define_run(nanobind::module_& module);
 
 }  // namespace tare::bindings
