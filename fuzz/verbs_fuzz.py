@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["tare"], enable_loader_override=False):
     from tare.commands import top
     from tare.errors import TareError
     from tare.lab.study import description, plan
-    from tare.monitor import endpoint, heat_text, history
+    from tare.monitor import endpoint, heat, history
     from tare.monitor.endpoint import Metrics, Snapshot
     from tare.monitor.live import Live
     from tare.page import content, document, server
@@ -68,7 +68,7 @@ def of_rounds(data: bytes) -> None:
     activities = live.activities()
     reporter.show(out, live.rounds, live.last, activities)
     for event in live.columns.events()[:4]:
-        reporter.show_heat(out, heat_text.lines(*event, live.columns.of(*event)))
+        reporter.show_heat(out, heat.text_lines(*event, live.columns.of(*event)))
     rows = [vars(activity) for activity in activities]
     shown = {"histogram": top._histogram(live, None), "lost": str(live.lost_ranks), "rows": rows}
     json.write(io.StringIO(), "fuzz", None, shown)

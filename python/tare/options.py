@@ -26,7 +26,6 @@ class Option:
         min: float | None = None,
         max: float | None = None,
         parser: Callable[[str], Any] | None = None,  # raises ValueError
-        show_default: bool = True,
         bare: str | None = None,  # what it is given without a value; a value follows `=` then
         hidden: bool = False,
     ) -> None:
@@ -36,7 +35,6 @@ class Option:
         self.min = min
         self.max = max
         self.parser = parser
-        self.show_default = show_default
         self.hidden = hidden
         self.bare = bare
 

@@ -105,7 +105,7 @@ def _add_option(options: argparse._ArgumentGroup, name: str, kind: Any, said: Op
         options.add_argument(*names, dest=name, action="store_true", help=shown)
         return
     is_given = default is not inspect.Parameter.empty
-    if is_given and default is not None and said.show_default and not said.hidden:
+    if is_given and default is not None and not said.hidden:
         shown = f"{shown} (default: {default})".lstrip()
     one = _one(kind)
     options.add_argument(

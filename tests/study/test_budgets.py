@@ -10,8 +10,8 @@ from made_up_runs import outcome
 from tare.lab.study import description, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.sections import Section, Table
+from tare.lab.study.stated import Weight
 from tare.lab.study.store import Store
-from tare.lab.study.weight import Weight
 
 STUDY = """
 [workload.app]

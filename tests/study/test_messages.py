@@ -14,8 +14,8 @@ from made_up_runs import outcome
 from tare.lab.study import description, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.counts import Counts
-from tare.lab.study.sampled import Chosen, Latency
 from tare.lab.study.sections import Figure, Section, Table
+from tare.lab.study.stated import Chosen, Latency
 from tare.lab.study.store import FILE, Store
 from tare.lab.study.strategies import Rank, expected
 

@@ -13,8 +13,8 @@ from tare.lab.study import description, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.plan import Cell
 from tare.lab.study.sections import NotSignificant, Table
+from tare.lab.study.stated import Weight
 from tare.lab.study.store import Store
-from tare.lab.study.weight import Weight
 
 STUDY = """
 [workload.app]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tare.lab.study.counts import Counts
 from tare.lab.study.runner import Outcome
-from tare.lab.study.weight import Weight
+from tare.lab.study.stated import Weight
 
 
 def outcome(net_ns: int, weight: Weight | None) -> Outcome:

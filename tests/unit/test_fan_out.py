@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tare.lab.sweetspot import cache
+from tare.lab.sweetspot import survey
 from tare.lab.sweetspot.characterise import Probe
 from tare.lab.sweetspot.live_tree import Topology
 from tare.measuring import monitoring, sweet_spots
@@ -36,7 +36,7 @@ def run_with(folder: Path, spec: str, boi_ns: float, *, nodes: int, ranks: int, 
 def probed(ranks: int, fan_out: int, bois_ns: dict[int, float], **others: str) -> None:
     """What tare sweetspot has found."""
     probes = [Probe(events, 5e5, 1e4, boi, [boi], 1.0, 3, []) for events, boi in bois_ns.items()]
-    cache.save(Topology(ranks, fan_out, **{"filter": SPEC.filter} | others), probes)  # type: ignore[arg-type]
+    survey.keep(Topology(ranks, fan_out, **{"filter": SPEC.filter} | others), probes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from made_rounds import key_of
 from tare import _native
 from tare._native import Bins, Round
-from tare.monitor import heat, heat_text
+from tare.monitor import heat
 from tare.monitor.heat import Column, Columns
 
 MAX_MERGED_BINS = 4096
@@ -121,8 +121,8 @@ def test_a_picture_has_all_ranks_of_all_columns_in_few_rows(parts: list[Bins], k
 
 def test_the_darker_the_more_ranks() -> None:
     line = heat.Line(0, [0, 1, 2, 6, 8])
-    assert heat.shades(line, [8] * 5) == " ░▒██"
-    assert heat.shades(line, [8] * 5, heat.PLAIN_SHADES) == " .:##"
+    assert heat.shades_of(line, [8] * 5) == " ░▒██"
+    assert heat.shades_of(line, [8] * 5, heat.PLAIN_SHADES) == " .:##"
 
 
 def test_columns_are_rounds_that_are_half_a_second_apart() -> None:
@@ -156,7 +156,7 @@ def test_rounds_of_several_files_are_one_column() -> None:
 
 def test_a_picture_as_text() -> None:
     times = [column(5, Bins(20, 8, (1, 2, 0, 1))), column(6, Bins(20, 20, (4,)))]
-    assert heat_text.lines("function", "MPI_Send", times) == [
+    assert heat.text_lines("function", "MPI_Send", times) == [
         "MPI_Send: time since the start; the middle is 21.0 ms",
         "    +2.10 ms ▒",
         "    +1.05 ms",
@@ -164,11 +164,11 @@ def test_a_picture_as_text() -> None:
         "    -1.05 ms ▒",
         "             rounds 5 to 6; darker: more ranks; at the right: now",
     ]
-    assert heat_text.lines("counter", "residual", [column(1, Bins(0, 3, (2,)))])[:2] == [
+    assert heat.text_lines("counter", "residual", [column(1, Bins(0, 3, (2,)))])[:2] == [
         "residual: its value",
         "           3 █     2",
     ]
-    assert heat_text.lines("function", "MPI_Send", []) == []
+    assert heat.text_lines("function", "MPI_Send", []) == []
 
 
 def test_bins_that_lie_far_apart_take_little() -> None:

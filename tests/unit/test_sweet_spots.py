@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tare.lab.sweetspot import cache
+from tare.lab.sweetspot import survey
 from tare.lab.sweetspot.characterise import Probe
 from tare.lab.sweetspot.live_tree import Topology
 from tare.measuring import monitoring, sweet_spots
@@ -36,9 +36,9 @@ def found(folder: Path, *spots: Spot) -> None:
 
 
 def test_a_tree_of_one_node_is_what_sweetspot_has_measured_with_ranks_below_one_node() -> None:
-    cache.save(Topology(8, 8, filter=SPEC.filter), [probe(16, 1e6, 200.0), probe(64, 2e6)])
-    cache.save(Topology(8, 2, filter=SPEC.filter), [probe(16, 9e6)])  # ranks below nodes without any
-    cache.save(Topology(8, 64, filter="groups"), [probe(16, 8e6)])
+    survey.keep(Topology(8, 8, filter=SPEC.filter), [probe(16, 1e6, 200.0), probe(64, 2e6)])
+    survey.keep(Topology(8, 2, filter=SPEC.filter), [probe(16, 9e6)])  # ranks below nodes without any
+    survey.keep(Topology(8, 64, filter="groups"), [probe(16, 8e6)])
     known = sweet_spots.known(SPEC)
     assert known == [replace(spot(16, 1e6), direct_ns=200.0), spot(64, 2e6)]
     assert sweet_spots.known(monitoring.parse("1s,filter=groups")) == [spot(16, 8e6)]
@@ -60,7 +60,7 @@ def test_what_a_run_has_found_is_handed_to_the_next_one(tmp_path: Path) -> None:
 
 
 def test_ranks_of_a_program_tell_more_than_made_up_ones_and_a_bound_less(tmp_path: Path) -> None:
-    cache.save(Topology(8, 8, filter=SPEC.filter), [probe(16, 1e6), probe(64, 2e6)])
+    survey.keep(Topology(8, 8, filter=SPEC.filter), [probe(16, 1e6), probe(64, 2e6)])
     found(tmp_path / "tree", spot(16, 1.5e6), spot(64, 1e6, is_bound=1), spot(99, 1e6, is_bound=1))
     sweet_spots.take(SPEC, tmp_path / "tree")
     assert sweet_spots.known(SPEC) == [spot(16, 1.5e6), spot(64, 2e6), spot(99, 1e6, is_bound=1)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tare.errors import CommandError
-from tare.lab.sweetspot import advice, cache, calibrate, characterise, simulate
+from tare.lab.sweetspot import advice, calibrate, characterise, simulate, survey
 from tare.lab.sweetspot.characterise import Probe, Stability
 from tare.lab.sweetspot.live_tree import Topology
 from tare.lab.sweetspot.simulate import Costs
@@ -91,17 +91,17 @@ def test_the_loss_map_shows_who_lost_when() -> None:
 def test_what_was_measured_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     topology = Topology(8, 2)
-    assert cache.load(topology, [64]) is None
-    cache.save(topology, [probe(64)])
-    cache.save(topology, [probe(128)])
-    known = cache.load(topology, [64, 128])
+    assert survey.kept(topology, [64]) is None
+    survey.keep(topology, [probe(64)])
+    survey.keep(topology, [probe(128)])
+    known = survey.kept(topology, [64, 128])
     assert known is not None
     assert [each.events for each in known[0]] == [64, 128]
     assert known[0][0].boi_ns == 1e6
-    assert cache.load(topology, [64, 256]) is None
-    assert cache.load(Topology(8, 4), [64]) is None
+    assert survey.kept(topology, [64, 256]) is None
+    assert survey.kept(Topology(8, 4), [64]) is None
     sweet_spots.path().write_text("{")
-    assert cache.load(topology, [64]) is None
+    assert survey.kept(topology, [64]) is None
 
 
 @pytest.mark.parametrize("fan_out", [2, 8, 64])

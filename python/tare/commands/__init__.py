@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tare import private_files
 from tare.errors import CommandError
@@ -14,8 +16,7 @@ from tare.units import NS_PER_S
 
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
-    str | None,
-    Option("--member", metavar="NAME", help="Which run to read, if RUN is an archive.", show_default=False),
+    str | None, Option("--member", metavar="NAME", help="Which run to read, if RUN is an archive.")
 ]
 ShownTimes = Annotated[
     Times,
@@ -24,9 +25,7 @@ ShownTimes = Annotated[
         help="Of the trace: as recorded; with corrected clocks; compensated: also without measuring.",
     ),
 ]
-OnlyRanks = Annotated[
-    list[int] | None, Option("--rank", help="Only this rank (may be repeated).", show_default=False)
-]
+OnlyRanks = Annotated[list[int] | None, Option("--rank", help="Only this rank (may be repeated).")]
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
 
 # The largest number that the reader takes.
@@ -47,7 +46,7 @@ def new_path(text: str) -> Path:
 
 def new_output(metavar: str, help: str) -> Option:
     """The option `-o` of a verb that makes a file or a directory."""
-    return Option("-o", "--output", parser=new_path, metavar=metavar, show_default=False, help=help)
+    return Option("-o", "--output", parser=new_path, metavar=metavar, help=help)
 
 
 def write_text(to: Path, content: str, *, named: bool = True) -> None:
@@ -62,6 +61,13 @@ def write_text(to: Path, content: str, *, named: bool = True) -> None:
             private_files.replace(to, content.encode("utf-8"), mode=0o666)
     except OSError as error:
         raise CommandError(f"cannot write {to}: {error.strerror}") from error
+
+
+def print_json(schema: str, of: Path | None, content: Mapping[str, Any]) -> None:
+    """Prints the JSON of a verb (docs/json.md), which is loaded only for this."""
+    from tare.reporters import json
+
+    json.write(sys.stdout, schema, of, content)
 
 
 def seconds(text: str) -> float:

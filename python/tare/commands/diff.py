@@ -16,7 +16,7 @@ from tare.analysis.comparable import Differing, differing, failure_reason
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.analysis.rows import fields
-from tare.commands import Json
+from tare.commands import Json, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
@@ -49,7 +49,6 @@ def diff(
         str | None,
         Option(
             metavar="PERCENT",
-            show_default=False,
             help="Exit with 1 if the metric has grown by more than PERCENT and by more than the noise.",
         ),
     ] = None,
@@ -80,14 +79,12 @@ def diff(
     asked = _gate(found, metric, threshold) if threshold is not None and not refused else None
     others = differing(base, new)
     if json:
-        from tare.reporters import json as json_reporter
-
         content = _content(base, new, found, asked, limit)
         content |= {
             "differing": [asdict(each) for each in others],
             "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in failed_runs],
         }
-        json_reporter.write(sys.stdout, SCHEMA, None, content)
+        print_json(SCHEMA, None, content)
     else:
         _show(base, new, found, others, failed_runs, limit, markdown)
     conclude(*base, *new)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 from tare import programs, streams
-from tare.commands import Json
+from tare.commands import Json, print_json
 from tare.doctor import installations, machine
 from tare.doctor.machine import Check
 from tare.doctor.probes import Finding, Prober
@@ -24,7 +23,6 @@ def doctor(
         list[Path] | None,
         Option(
             metavar="PREFIX",
-            show_default=False,
             help="Also test the MPI below this directory, like a virtual environment (may be repeated).",
         ),
     ] = None,
@@ -84,10 +82,8 @@ def _about(findings: list[Finding], tried: set[Path]) -> list[Check]:
 
 def _print(findings: list[Finding], checks: list[Check], json: bool) -> None:
     if json:
-        from tare.reporters import json as reporter
-
         content = {"rows": [_row(finding) for finding in findings], "checks": [asdict(c) for c in checks]}
-        reporter.write(sys.stdout, SCHEMA, None, content)
+        print_json(SCHEMA, None, content)
     else:
         from tare.reporters import diagnosis
         from tare.reporters.console import console

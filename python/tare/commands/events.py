@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from tare import streams
 from tare.analysis.events import described
-from tare.commands import MAX_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, choice, new_path, seconds
-from tare.commands.reading import Counted, conclude, open_readable
+from tare.commands import MAX_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, new_path, print_json, seconds
+from tare.commands.choice import check_functions, check_ranks
+from tare.commands.reading import Counted, at, conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
 from tare.runs.run import Run
@@ -22,8 +22,7 @@ def events(
     run: RunDirectory,
     rank: OnlyRanks = None,
     function: Annotated[
-        list[str] | None,
-        Option(help="Only this function, like MPI_Send, or event (may be repeated).", show_default=False),
+        list[str] | None, Option(help="Only this function, like MPI_Send, or event (may be repeated).")
     ] = None,
     start: Annotated[
         float | None,
@@ -51,12 +50,7 @@ def events(
     json: Json = False,
     parquet: Annotated[
         Path | None,
-        Option(
-            parser=new_path,
-            metavar="FILE",
-            help="Write the events to a Parquet file (docs/tables.md).",
-            show_default=False,
-        ),
+        Option(parser=new_path, metavar="FILE", help="Write the events to a Parquet file (docs/tables.md)."),
     ] = None,
 ) -> None:
     """Print the recorded calls and events of a traced run.
@@ -68,20 +62,16 @@ def events(
     if parquet is not None and (json or paths):
         raise UsageError("--parquet goes without --json and --paths")
     recording = open_readable(run, member)
-    choice.check_ranks(recording, rank)
-    choice.check_functions(recording, function, events=True)
+    check_ranks(recording, rank)
+    check_functions(recording, function, events=True)
     if parquet is not None:
         _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
         conclude(recording)
         return
-    found = recording.events(
-        rank or None, function or None, _at(recording, start), _at(recording, end), limit
-    )
+    found = recording.events(rank or None, function or None, at(recording, start), at(recording, end), limit)
     rows = Counted(described(found, recording.sites, recording.communicators, recording.scopes, paths=paths))
     if json:
-        from tare.reporters import json as reporter
-
-        reporter.write(sys.stdout, SCHEMA, run, {"rows": rows})
+        print_json(SCHEMA, run, {"rows": rows})
     else:
         from tare.reporters import terminal
         from tare.reporters.console import console
@@ -125,13 +115,9 @@ def _write_parquet(
         recording.event_table(
             ranks=ranks,
             functions=functions,
-            start_ns=_at(recording, start),
-            end_ns=_at(recording, end),
+            start_ns=at(recording, start),
+            end_ns=at(recording, end),
             limit=limit,
         ),
         to,
     )
-
-
-def _at(recording: Run, seconds: float | None) -> int | None:
-    return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
+from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.runs.retiming import Times
 
@@ -29,8 +27,6 @@ def explain(
     recording = open_readable(run, member, times=times)
     found = explain_run(recording)
     if json:
-        from tare.reporters import json as reporter
-
         content = {
             "program": recording.meta.name,
             "ranks": found.ranks,
@@ -44,7 +40,7 @@ def explain(
             "times": times.value,
             "warnings": recording.warnings,
         }
-        reporter.write(sys.stdout, SCHEMA, run, content)
+        print_json(SCHEMA, run, content)
         return conclude(recording, reported=True)
     from tare.reporters.console import console
 

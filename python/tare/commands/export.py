@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from tare import registry, streams, units
 from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_output, seconds
-from tare.commands.reading import conclude, open_readable
+from tare.commands.reading import at, beside, conclude, open_readable
 from tare.errors import UsageError
 from tare.options import Option
 from tare.runs.archive import refuse_existing
 from tare.runs.retiming import Times
-from tare.runs.run import Run
-from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tare.exporters import Exporter
@@ -55,7 +53,6 @@ def export(
         str | None,
         Option(
             metavar="NAME",
-            show_default=False,
             help="Of --to svg: the function, region or phase. By default the function with most time.",
         ),
     ] = None,
@@ -70,14 +67,14 @@ def export(
         raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
     exporter = to.load()
     _refuse_parts(to.name, exporter, rank, start is not None or end is not None, event)
-    made = output or _beside(run, member, exporter.suffix)
+    made = output or beside(run, member, exporter.suffix)
     refuse_existing(made)
     recording = open_readable(run, member, times)
     choice.check_ranks(recording, rank)
     with to.named():
         from tare.exporters import Part
 
-        part = Part(rank, _at(recording, start), _at(recording, end), event)
+        part = Part(rank, at(recording, start), at(recording, end), event)
         what = exporter.write(recording, made, part)
         streams.say(f"{made}: {what}, {units.size(_bytes_of(made))}")
     conclude(recording)
@@ -95,15 +92,6 @@ def _refuse_parts(
         raise UsageError(f"--event does not go with --to {name}")
 
 
-def _beside(run: Path, member: str | None, suffix: str) -> Path:
-    name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
-    return run.parent / f"{name}{suffix}"
-
-
 def _bytes_of(made: Path) -> int:
     files = [made] if made.is_file() else [file for file in made.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
-
-
-def _at(recording: Run, seconds: float | None) -> int | None:
-    return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import Any
 
 from tare.analysis import budget, locations, ranks, totals, trial
 from tare.analysis.rows import record
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, print_json
 from tare.commands.reading import conclude
 from tare.runs.run import Run, open_run
 
@@ -23,9 +22,7 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
     """
     recording = open_run(run, member)
     if json:
-        from tare.reporters import json as reporter
-
-        reporter.write(sys.stdout, SCHEMA, run, _content(recording))
+        print_json(SCHEMA, run, _content(recording))
     else:
         from tare.reporters import summary
         from tare.reporters.console import console

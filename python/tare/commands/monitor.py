@@ -18,7 +18,6 @@ def monitor(
         Option(
             "--set",
             metavar="KEY=VALUE[,KEY=VALUE]...",
-            show_default=False,
             help="Change interval=TIME, every=N, filter=NAME, only=EVENTS or site=PLACE, as for tare run "
             "--monitor (docs/monitoring.md).",
         ),
@@ -28,14 +27,12 @@ def monitor(
         Option(
             "--send",
             metavar="NAME=VALUE",
-            show_default=False,
             help="Send a message, which tare_control() returns: an integer, a real number, or text of at "
             "most 64 bytes (may be repeated).",
         ),
     ] = None,
     rank: Annotated[
-        int | None,
-        Option("--rank", metavar="RANK", show_default=False, help="Send to this rank alone, not to all."),
+        int | None, Option("--rank", metavar="RANK", help="Send to this rank alone, not to all.")
     ] = None,
     text: Annotated[bool, Option("--text", help="Send values as text, also if they are numbers.")] = False,
 ) -> None:

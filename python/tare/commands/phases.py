@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
+from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.runs.retiming import Times
 
@@ -28,10 +26,8 @@ def phases(
     recording = open_readable(run, member, times=times)
     rows = structure.phases(recording)
     if json:
-        from tare.reporters import json as reporter
-
         content = {"phases": [structure.record(row) for row in rows], "times": times.value}
-        reporter.write(sys.stdout, SCHEMA, run, content)
+        print_json(SCHEMA, run, content)
         return conclude(recording)
     from tare.reporters import structure as text_reporter
     from tare.reporters.console import console

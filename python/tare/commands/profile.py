@@ -14,7 +14,7 @@ from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import Chosen, Key
 from tare.analysis.rows import fields
-from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice
+from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import NOTHING_MEASURED, CommandError, Incompatible, UsageError
 from tare.options import Option
@@ -70,11 +70,7 @@ RowKeys = Annotated[
     ),
 ]
 SortKey = Annotated[
-    Sort | None,
-    Option(
-        help="Sort by this, largest first. By default time; ranks and sizes in their order.",
-        show_default=False,
-    ),
+    Sort | None, Option(help="Sort by this, largest first. By default time; ranks and sizes in their order.")
 ]
 
 
@@ -84,17 +80,14 @@ def profile(
     sort: SortKey = None,
     limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 0,
     function: Annotated[
-        list[str] | None,
-        Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
+        list[str] | None, Option(help="Only this function, like MPI_Send (may be repeated).")
     ] = None,
     rank: OnlyRanks = None,
     communicator: Annotated[
-        list[str] | None,
-        Option(help="Only this communicator (may be repeated).", show_default=False),
+        list[str] | None, Option(help="Only this communicator (may be repeated).")
     ] = None,
     world: Annotated[
-        list[int] | None,
-        Option(help="Only this world, if the run has several (may be repeated).", show_default=False),
+        list[int] | None, Option(help="Only this world, if the run has several (may be repeated).")
     ] = None,
     paths: Annotated[bool, Option("--paths", help="Print the call path of every site.")] = False,
     replay: Annotated[
@@ -131,13 +124,11 @@ def profile(
     _check(recording, chosen)
     found = _table(recording, names, subject, chosen, sort, limit)
     if json:
-        from tare.reporters import json as json_reporter
-
         content = {
             "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
             "rows": found.records(),
         }
-        json_reporter.write(sys.stdout, SCHEMA, run, content)
+        print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell

@@ -10,6 +10,7 @@ from tare.errors import CommandError
 from tare.reporters import warnings
 from tare.runs.retiming import Times
 from tare.runs.run import Run, open_run
+from tare.units import NS_PER_S
 
 T = TypeVar("T")
 
@@ -20,6 +21,17 @@ def open_readable(run: Path, member: str | None = None, times: Times = Times.REC
     if recording.unread and not recording.process_count:
         conclude(recording, named=True)
     return recording
+
+
+def at(recording: Run, seconds: float | None) -> int | None:
+    """The Unix time so many seconds after the start of the run, in ns."""
+    return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)
+
+
+def beside(run: Path, member: str | None, suffix: str) -> Path:
+    """A file beside the run or its archive, named after it."""
+    name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
+    return run.parent / f"{name}{suffix}"
 
 
 def conclude(*recordings: Run, reported: bool = False, named: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from tare import registry, streams
 from tare.commands import AnyMember, new_output, write_text
-from tare.commands.reading import conclude, open_readable
+from tare.commands.reading import beside, conclude, open_readable
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.runs.metadata import META
@@ -39,8 +39,7 @@ def report(
         ),
     ] = None,
     compare: Annotated[
-        Path | None,
-        Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
+        Path | None, Option("--compare", metavar="RUN2", help="Another run, side by side with it.")
     ] = None,
     times: Annotated[
         PageTimes,
@@ -80,7 +79,7 @@ def report(
         if trace is None:
             break  # all times are the same
         contents[each] |= timeline.embedded(recording, trace)
-    to = output or _beside(run, member)
+    to = output or beside(run, member, ".html")
     page = document.embedded(f"{recording.meta.name}: tare", contents)
     write_text(to, page, named=output is not None)
     streams.say(str(to))
@@ -97,8 +96,3 @@ def _page_of(path: Path) -> registry.Entry | None:
             if page.takes(path):
                 return entry
     return None
-
-
-def _beside(run: Path, member: str | None) -> Path:
-    name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
-    return run.parent / f"{name}.html"

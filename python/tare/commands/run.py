@@ -63,17 +63,15 @@ BufferOption = Annotated[
     Option(
         parser=limits.buffer_size,
         metavar="SIZE",
-        show_default=False,
         help="Size of the event buffer of each thread, like 512K or 4M. For traces.",
     ),
 ]
 PolicyOption = Annotated[
     Policy | None,
     Option(
-        show_default=False,
         help="What a thread does when its event buffer is full: write the buffer to disk (block, the "
         "default), drop new events and count them (drop), or overwrite the oldest events (overwrite). "
-        "Implies --trace.",
+        "Implies --trace."
     ),
 ]
 KeepOption = Annotated[
@@ -81,7 +79,6 @@ KeepOption = Annotated[
     Option(
         parser=limits.keep,
         metavar="last:TIME|SIZE",
-        show_default=False,
         help="Flight recorder: keep only the newest events, like last:30s, or last:64M for each thread. "
         "Implies --trace --policy overwrite.",
     ),
@@ -93,9 +90,8 @@ WriteOption = Annotated[
 DrainOption = Annotated[
     Drain | None,
     Option(
-        show_default=False,
         help="Who writes full event buffers to disk: each thread its own (inline, the default), or one "
-        "process on each node (tared), which wants a processor to itself. Implies --trace.",
+        "process on each node (tared), which wants a processor to itself. Implies --trace."
     ),
 ]
 StackOption = Annotated[
@@ -104,7 +100,6 @@ StackOption = Annotated[
         min=1,
         max=32,
         metavar="N",
-        show_default=False,
         help="Keep N frames of each call path (default: 4), and always the first frame in the program "
         "itself. With 1, keep one frame only.",
     ),
@@ -120,7 +115,6 @@ SampleOption = Annotated[
     Option(
         "--sample",
         metavar="SPEC",
-        show_default=False,
         help="Sample one-way latencies of messages. random:0.01 samples one message in 100, "
         "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
     ),
@@ -131,7 +125,6 @@ WeighOption = Annotated[
         parser=limits.spells_share,
         metavar="SHARE",
         bare="0.5",
-        show_default=False,
         help="Find out what measuring costs this program: for short spells, this share of them (half), "
         "calls are only counted (docs/weigh.md).",
     ),
@@ -141,7 +134,6 @@ BudgetOption = Annotated[
     Option(
         parser=limits.budget,
         metavar="SHARE[,SIZE]",
-        show_default=False,
         help="What measuring may cost: a share of the time, like 1%, and a size of the trace, like "
         "1%,500M. Records the most that this allows: a trace, a trace of some iterations, or a profile "
         "(docs/budget.md).",
@@ -153,7 +145,6 @@ MonitorOption = Annotated[
         parser=_monitor,
         metavar="SPEC",
         bare=monitoring.DEFAULT,
-        show_default=False,
         help="Monitor the program while it runs: ranks hand over profiles, each second or as SPEC says, "
         "like 100ms or points,policy=block (docs/monitoring.md). tare top shows it.",
     ),
@@ -181,9 +172,7 @@ KeepEnvOption = Annotated[
 GroupOption = Annotated[
     str | None,
     Option(
-        metavar="NAME",
-        show_default=False,
-        help="Let a group that you belong to read the run. By default only you can read it.",
+        metavar="NAME", help="Let a group that you belong to read the run. By default only you can read it."
     ),
 ]
 

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 
 from tare.analysis import samples as analysis
 from tare.analysis.samples import Key
-from tare.commands import AnyMember, Json, RunDirectory, choice
+from tare.commands import AnyMember, Json, RunDirectory, choice, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Option
@@ -59,13 +59,9 @@ def samples(
     ] = ",".join(analysis.KEYS),
     sort: Annotated[Sort, Option(help="Sort by this, largest first.")] = Sort.MEAN,
     limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 20,
-    source: Annotated[
-        list[int] | None,
-        Option(help="Only messages of this rank (may be repeated).", show_default=False),
-    ] = None,
+    source: Annotated[list[int] | None, Option(help="Only messages of this rank (may be repeated).")] = None,
     destination: Annotated[
-        list[int] | None,
-        Option(help="Only messages to this rank (may be repeated).", show_default=False),
+        list[int] | None, Option(help="Only messages to this rank (may be repeated).")
     ] = None,
     member: AnyMember = None,
     json: Json = False,
@@ -94,8 +90,6 @@ def samples(
     shown = rows[:limit] if limit else rows
     counts = analysis.totals(recording.sample_summaries)
     if json:
-        from tare.reporters import json as json_reporter
-
         specs = list(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
         content = {
             "spec": specs[0] if len(specs) == 1 else specs,
@@ -104,7 +98,7 @@ def samples(
             "clocks": [asdict(each) for each in analysis.comparisons(recording.sample_summaries)],
             "rows": [analysis.record(row, keys) for row in shown],
         }
-        json_reporter.write(sys.stdout, SCHEMA, run, content)
+        print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from tare import streams, units
-from tare.commands import Json, new_output
+from tare.commands import Json, new_output, print_json
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.progress_line import copying
@@ -56,9 +55,7 @@ def _print_warnings(warnings: list[str]) -> None:
 
 def _list(path: Path, found: list[archive.Member], json: bool) -> None:
     if json:
-        from tare.reporters import json as reporter
-
-        reporter.write(sys.stdout, SCHEMA, path, {"rows": [asdict(member) for member in found]})
+        print_json(SCHEMA, path, {"rows": [asdict(member) for member in found]})
         return
     from tare.reporters import terminal
     from tare.reporters.console import console

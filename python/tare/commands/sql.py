@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
+from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import UsageError
 from tare.options import Argument, Option
@@ -61,11 +61,9 @@ def sql(
 def _write(run: Path, result: Result, *, csv: bool, json: bool) -> None:
     names, types, rows = result
     if json:
-        from tare.reporters import json as reporter
-
         columns = [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)]
         content = {"columns": columns, "rows": (_as_json(names, row) for row in rows)}
-        reporter.write(sys.stdout, SCHEMA, run, content)
+        print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as reporter_csv
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import programs, units
-from tare.commands import Json, RunDirectory
+from tare.commands import Json, RunDirectory, print_json
 from tare.errors import CommandError, TareError
 from tare.options import Option
 from tare.runs import directory, requests, runner
@@ -29,11 +29,7 @@ def top(
     once: Annotated[bool, Option("--once", help="Print what there is now, and end.")] = False,
     event: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            show_default=False,
-            help="Show how the ranks differ in it (default: the one with most time now).",
-        ),
+        Option(metavar="NAME", help="Show how the ranks differ in it (default: the one with most time now)."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -113,7 +109,7 @@ def _shown(live: Live, event: str | None) -> tuple[Kind, str] | None:
 
 
 def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
-    from tare.monitor import heat, heat_text
+    from tare.monitor import heat
     from tare.reporters import live as reporter
     from tare.reporters.console import console
 
@@ -123,7 +119,7 @@ def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
     reporter.show(out, live.rounds, live.last, live.activities())
     if shown := _shown(live, event):
         shades = heat.SHADES if out.draws else heat.PLAIN_SHADES
-        reporter.show_heat(out, heat_text.lines(*shown, live.columns.of(*shown), shades))
+        reporter.show_heat(out, heat.text_lines(*shown, live.columns.of(*shown), shades))
 
 
 def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
@@ -147,8 +143,6 @@ def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
 
 
 def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
-    from tare.reporters import json as reporter
-
     last = live.last
     content: dict[str, Any] = {
         "going_on": runner.is_going_on(run, meta),
@@ -163,7 +157,7 @@ def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> Non
         "histogram": _histogram(live, event),
         "rows": [vars(activity) for activity in live.activities()],
     }
-    reporter.write(sys.stdout, SCHEMA, run, content)
+    print_json(SCHEMA, run, content)
 
 
 def _where(run: Path) -> str:

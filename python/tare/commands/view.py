@@ -37,8 +37,7 @@ def view(
     ] = Viewer.PAGE,
     port: Annotated[int, Option(min=0, max=65535, help="The port to listen at; 0 takes a free one.")] = 0,
     compare: Annotated[
-        Path | None,
-        Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
+        Path | None, Option("--compare", metavar="RUN2", help="Another run, side by side with it.")
     ] = None,
     times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,

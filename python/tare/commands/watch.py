@@ -17,8 +17,7 @@ from tare.runs import directory, requests, runner
 from tare.runs.rounds import STATISTICS, chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
-    from tare.monitor.alert_output import AlertOutput
-    from tare.monitor.alerts import Condition
+    from tare.monitor.alerts import AlertOutput, Condition
     from tare.monitor.endpoint import Address, Cost, Endpoint, Snapshot
     from tare.monitor.hangs import Hang
     from tare.monitor.live import Live
@@ -52,7 +51,6 @@ def watch(
         Option(
             parser=_address,
             metavar="[HOST:]PORT",
-            show_default=False,
             help="Serve metrics for Prometheus there; without HOST to this machine alone. Port 0 takes a "
             "free one.",
         ),
@@ -62,7 +60,6 @@ def watch(
         Option(
             parser=_condition,
             metavar="CONDITION",
-            show_default=False,
             help="Raise an alert when this begins: hang, hang:30s, imbalance:30%, imbalance:30%,event=NAME, "
             "loss:5% (may be repeated).",
         ),
@@ -78,7 +75,7 @@ def watch(
     Example: tare watch app-20260131-120000 --prometheus 9464 --alert hang --alert imbalance:30% -- ./notify
     """
     from tare import _native
-    from tare.monitor.alert_output import AlertOutput
+    from tare.monitor.alerts import AlertOutput
     from tare.monitor.live import Live
 
     if prometheus is None and not alert:

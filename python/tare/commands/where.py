@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.rows import fields
 from tare.analysis.where import Look
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.runs.run import Run
 
@@ -28,9 +27,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
     """
     recording, look = look_twice(run, member)
     if json:
-        from tare.reporters import json as reporter
-
-        reporter.write(sys.stdout, SCHEMA, run, _content(recording, look))
+        print_json(SCHEMA, run, _content(recording, look))
         return conclude(recording, reported=True)
     from tare.reporters import where as reporter_where
     from tare.reporters.console import console

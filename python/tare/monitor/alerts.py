@@ -1,13 +1,24 @@
-"""Conditions of a run that goes on, and the moments at which they begin to hold (docs/watch.md)."""
+"""Conditions of a run that goes on, and the moments at which they begin to hold (docs/watch.md): alerts,
+which leave tare as lines, and to a command of the user's."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from queue import Queue
 from typing import TYPE_CHECKING, Any, Literal
 
-from tare import _native, units
+from tare import _native, streams, units
+from tare.measuring.launch import check_startable
 from tare.monitor.hangs import Hang
 from tare.monitor.live import Activity
 from tare.units import NS_PER_S
@@ -15,6 +26,7 @@ from tare.units import NS_PER_S
 if TYPE_CHECKING:
     from tare._native import Ranks
 
+SCHEMA = "tare.alert/1"
 Kind = Literal["hang", "imbalance", "loss"]
 HANGS_AFTER_NS = 10 * NS_PER_S
 # What "of late" is; and so long a condition has to be false before it counts as new.
@@ -88,10 +100,8 @@ class Alert:
 
     def variables(self) -> dict[str, str]:
         """The same for the environment of a command; text that comes from programs is without line ends."""
-        from tare.streams import visible
-
         return {
-            "TARE_ALERT" if name == "alert" else f"TARE_ALERT_{name.upper()}": visible(str(value))
+            "TARE_ALERT" if name == "alert" else f"TARE_ALERT_{name.upper()}": streams.visible(str(value))
             for name, value in self.content().items()
             if value is not None
         }
@@ -168,3 +178,58 @@ def _unbalanced(condition: Condition, activities: Iterable[Activity]) -> Iterato
             activity.event,
             _native.Ranks([(activity.most_rank, 1)]),
         )
+
+
+class AlertOutput:
+    """Prints alerts, and starts the command for each: one at a time, in their order, beside the watching.
+
+    CommandError if there is no such command.
+    """
+
+    def __init__(self, run: Path, command: list[str] | None, *, json: bool) -> None:
+        self._run = run
+        self._command = command
+        self._json = json
+        self._queue: Queue[tuple[Alert, str] | None] = Queue()
+        self._worker: threading.Thread | None = None
+        if command:
+            check_startable(command)
+            self._worker = threading.Thread(target=self._work, daemon=True)
+            self._worker.start()
+
+    def write(self, alert: Alert) -> None:
+        """Prints an alert at once. A thread runs the command, if there is one."""
+        time = datetime.now().astimezone().isoformat(timespec="seconds")
+        content = self._content(alert, time)
+        streams.say(content if self._json else f"{time} {alert.message}")
+        sys.stdout.flush()
+        if self._worker is not None:
+            self._queue.put((alert, content))
+
+    def close(self) -> None:
+        """Ends when the commands of all alerts have ended; Ctrl-C does not wait for them."""
+        if self._worker is not None:
+            self._queue.put(None)
+            with suppress(KeyboardInterrupt):
+                self._worker.join()
+
+    def _content(self, alert: Alert, time: str) -> str:
+        content: dict[str, Any] = {"schema": SCHEMA, "run": str(self._run), "time": time, **alert.content()}
+        return json.dumps(content)
+
+    def _work(self) -> None:
+        while (next_one := self._queue.get()) is not None:
+            self._start(*next_one)
+
+    def _start(self, alert: Alert, content: str) -> None:
+        assert self._command is not None
+        environment = {**os.environ, "TARE_ALERT_RUN": str(self._run), **alert.variables()}
+        try:
+            done = subprocess.run(
+                self._command, env=environment, input=content + "\n", text=True, check=False
+            )
+        except OSError as error:
+            return streams.tell(f"tare: cannot start {self._command[0]}: {error.strerror}")
+        if done.returncode != 0:
+            streams.tell(f"tare: {self._command[0]} failed for an alert: exit code {done.returncode}")
+        return None

@@ -1,4 +1,5 @@
-"""How a number is spread over ranks, round by round: columns of a picture, from the rounds' histograms."""
+"""How a number is spread over ranks, round by round: columns of a picture, from the rounds' histograms, and
+the picture as lines of text, for `tare top`."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tare import _native
+from tare import _native, units
 from tare.runs.rounds import is_outside_phases
+from tare.streams import visible
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ APART_NS = NS_PER_S // 2
 # Of a column: results of filters that are larger, all files together, are left out.
 MAX_BYTES = 4 << 20
 ROWS = 11
+LABEL = 12
 SHADES = " ░▒▓█"
 PLAIN_SHADES = " .:*#"  # where output is no terminal that has the others
 # Kinds of events, as they are offered.
@@ -141,10 +144,36 @@ def middle(bins: Bins) -> float:
     return _middle(bins) * bins.width
 
 
-def shades(line: Line, totals: Sequence[int], using: str = SHADES) -> str:
+def shades_of(line: Line, totals: Sequence[int], using: str = SHADES) -> str:
     """A character for each column: the darker, the larger the share of the ranks."""
     most = len(using) - 1
     return "".join(
         using[min(most, 1 + most * ranks // total)] if ranks else using[0]
         for ranks, total in zip(line.ranks, totals, strict=True)
     )
+
+
+def text_lines(kind: Kind, event: str, columns: Sequence[Column], shades: str = SHADES) -> list[str]:
+    """A heading, the picture, and what its columns are; nothing without columns."""
+    if not columns:
+        return []
+    found = picture(kind, columns)
+    center = middle(columns[-1].bins)
+    ends = f"rounds {columns[0].round:,} to {columns[-1].round:,}"
+    what = (
+        f"time since the start; the middle is {units.duration(center)}" if found.is_relative else "its value"
+    )
+    shaded = []
+    for line in found.lines:
+        label, now = _label(found, line), line.ranks[-1] or ""
+        shaded.append(f"{label:>{LABEL}} {shades_of(line, found.totals, shades)} {now:>5}".rstrip())
+    heading = f"{visible(event)}: {what}"
+    return [heading, *shaded, f"{'':{LABEL}} {ends}; darker: more ranks; at the right: now"]
+
+
+def _label(found: Picture, line: Line) -> str:
+    if not found.is_relative:
+        return f"{line.low:.6g}"
+    if line.low == 0:
+        return "the middle"
+    return f"{'+' if line.low > 0 else '-'}{units.duration(abs(line.low))}"

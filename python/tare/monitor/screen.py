@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
 from tare import units
-from tare.monitor import heat_text
+from tare.monitor import heat
 from tare.monitor.live import Activity, Live
 from tare.streams import visible
 
@@ -226,7 +226,7 @@ class Top(App[None]):
         lines: list[str] = []
         if self._placed < len(self._shown):
             kind, event = self._shown[self._placed]
-            lines = heat_text.lines(kind, event, self._live.columns.of(kind, event))
+            lines = heat.text_lines(kind, event, self._live.columns.of(kind, event))
         widget = self.query_one("#heat", Static)
         widget.update("\n".join(lines))
         widget.display = bool(lines) and self._shows_heat

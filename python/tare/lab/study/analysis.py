@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.intervals import Interval, coverage, median_interval, samples_needed
 from tare.lab.study import plan, statistics
-from tare.lab.study.description import Description
-from tare.lab.study.frames import Results
+from tare.lab.study.description import WRITING, Description
+from tare.lab.study.frames import Results, load
 from tare.lab.study.plan import Cell
 from tare.lab.study.store import Store
 
@@ -35,6 +35,12 @@ class Split:
 
     pair: Pair  # the cell that writes, and the baseline
     silent: pd.DataFrame  # runs of the cell without writing
+
+    def part(self, of: str, response: str) -> pd.Series[float]:
+        """Seconds of a part of the overhead, by block: of recording without writing, or of writing."""
+        if of == WRITING:
+            return self.pair.ours[response] - self.silent[response]
+        return self.silent[response] - self.pair.bare[response]
 
 
 class Analysis:
@@ -156,3 +162,14 @@ class Analysis:
             return f"{text}; one block gives none, {needed} are needed."
         covered = f"{100 * coverage(few, 0):.0f} %"
         return f"{text}; {few} blocks give their range, which covers {covered}: {needed} are needed."
+
+
+def is_precise(store: Store, description: Description, set_name: str, half_width: float) -> bool:
+    """Whether the interval of every cell's overhead in net time is no wider than `half_width` on either side,
+    a share of the bare time (`--until`)."""
+    results = load(store, description, set_name)
+    analysis = Analysis(description, store, results, set_name)
+    needed = samples_needed(analysis.confidence)
+    overheads = [(pair.ours["net"] / pair.bare["net"] - 1).dropna() for pair in analysis.pairs()]
+    known = [analysis.interval(each) for each in overheads if len(each) >= needed]
+    return bool(known) and all(each.half_width <= half_width for each in known)

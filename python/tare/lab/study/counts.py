@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare.errors import TareError
-from tare.lab.study import phased, placeholders, sampled, toolbox, weight
+from tare.lab.study import phased, placeholders, stated, toolbox
 from tare.lab.study.phased import InPhase
-from tare.lab.study.sampled import Chosen, Latency
+from tare.lab.study.stated import Chosen, Latency, Weight
 from tare.lab.study.toolbox import Tool
-from tare.lab.study.weight import Weight
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -132,8 +131,8 @@ def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
             )
             for row in (recording.events(None, list(FLUSHES), None, None, MAX_FLUSHES) if wanted else ())
         ]
-        weighed = weight.of_run(recording)
-        chosen, latencies = sampled.of_run(recording)
+        weighed = stated.weight_of(recording)
+        chosen, latencies = stated.samples_of(recording)
         phases = phased.of_run(recording, thorough)
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare.lab.study import strategies
 from tare.lab.study.analysis import WRITE, Analysis, Split
+from tare.lab.study.description import INSTRUMENTATION, WRITING
 from tare.lab.study.plan import Cell
 from tare.lab.study.sections import Figure
 from tare.reporters import canvas
@@ -151,9 +152,7 @@ def _ranks_figure(title: str, series: Mapping[str, list[RanksPoint]]) -> list[Fi
             color=f"C{number}",
             linewidth=1.2,
         )
-    axes.set_xlabel("ranks")
-    axes.set_ylabel("net time, s")
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="ranks", ylabel="net time, s", ylim=(0, None))
     axes.set_xticks(every)
     _legend_beside(axes)
     return [Figure(title, canvas.svg(axes), "Mean, one standard deviation.")]
@@ -174,18 +173,15 @@ def over_events(analysis: Analysis) -> list[Figure]:
 
 def parts_over_events(analysis: Analysis) -> list[Figure]:
     """Mohror and Karavanic's figure 9: instrumentation alone and writing alone, over the events."""
-    recording: dict[str, list[EventsPoint]] = {}
-    writing: dict[str, list[EventsPoint]] = {}
-    for split in analysis.splits():
-        events = float(split.pair.ours["events_max"].median())
-        label = f"{split.pair.cell.level('workload')}: {split.pair.cell.level('tool')}"
-        silent = split.silent["net"]
-        recording.setdefault(label, []).append((events, float((silent - split.pair.bare["net"]).median())))
-        writing.setdefault(label, []).append((events, float((split.pair.ours["net"] - silent).median())))
-    return [
-        *_events_figure("Instrumentation over events", "instrumentation in net time, s", recording),
-        *_events_figure("Writing over events", "writing in net time, s", writing),
-    ]
+    figures = []
+    for part in (INSTRUMENTATION, WRITING):
+        points: dict[str, list[EventsPoint]] = {}
+        for split in analysis.splits():
+            events = float(split.pair.ours["events_max"].median())
+            label = f"{split.pair.cell.level('workload')}: {split.pair.cell.level('tool')}"
+            points.setdefault(label, []).append((events, float(split.part(part, "net").median())))
+        figures += _events_figure(f"{part.capitalize()} over events", f"{part} in net time, s", points)
+    return figures
 
 
 def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoint]]) -> list[Figure]:
@@ -201,8 +197,7 @@ def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoin
         across, heights = zip(*sorted(found), strict=True)
         axes.plot(across, heights, marker="o", label=visible(label), color=f"C{number}", linewidth=1)
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xlabel("most events of a rank")
-    axes.set_ylabel(up)
+    axes.set(xlabel="most events of a rank", ylabel=up)
     _legend_beside(axes)
     return [Figure(title, canvas.svg(axes))]
 
@@ -223,9 +218,7 @@ def messages_sampled(analysis: Analysis) -> list[Figure]:
         colour = f"C{number}"
         axes.plot(thresholds, [wanted for _, (_, wanted) in series], "--", color=colour, linewidth=0.8)
         axes.plot(thresholds, [own for _, (own, _) in series], "o", color=colour, label=visible(workload))
-    axes.set_xlabel("threshold")
-    axes.set_ylabel("messages sampled")
-    axes.set_yscale("log")
+    axes.set(xlabel="threshold", ylabel="messages sampled", yscale="log")
     _legend_beside(axes)
     note = "Of all ranks, medians of the runs. Dashed: expected. At 1: all messages that were sent."
     return [Figure("Messages sampled over the threshold", canvas.svg(axes), note)]
@@ -245,9 +238,7 @@ def flushes(analysis: Analysis) -> list[Figure]:
     axes.scatter(
         [size / 1024 for size, _ in found], [1e3 * time for _, time in found], s=6, color=BLUE, alpha=0.4
     )
-    axes.set_xlabel("KiB written")
-    axes.set_ylabel("ms")
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="KiB written", ylabel="ms", ylim=(0, None))
     return [
         Figure("Single flushes", canvas.svg(axes), "Each flush as the tool recorded it, encoding included.")
     ]

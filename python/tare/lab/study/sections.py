@@ -62,6 +62,11 @@ class Section:
     parts: list[Table | Figure] = field(default_factory=list)
 
 
+def of_table(title: str, table: Table) -> Section | None:
+    """A section of one table; None if that has no rows."""
+    return Section(title, parts=[table]) if table.rows else None
+
+
 def columns(*described: str | tuple[str, str]) -> tuple[Column, ...]:
     """Columns of these names, or of names and kinds."""
     return tuple(Column(each) if isinstance(each, str) else Column(*each) for each in described)

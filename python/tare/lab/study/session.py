@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tare.analysis.intervals import samples_needed
 from tare.errors import CommandError, UsageError
-from tare.lab.study import plan, precision, provenance, runner, toolbox
+from tare.lab.study import analysis, plan, provenance, runner, toolbox
 from tare.lab.study.description import Description, summary, with_families
 from tare.lab.study.plan import Cell, Planned
 from tare.lab.study.provenance import Provenance
@@ -231,7 +231,9 @@ class _Session:
                 if self.unmatched:
                     break
                 if self.options.until is not None and blocks.stop > 1:
-                    reached = self._precise_enough(self.options.until)
+                    reached = analysis.is_precise(
+                        self.store, self.description, self.options.set_name, self.options.until
+                    )
                     if reached:
                         break
         except KeyboardInterrupt:
@@ -243,9 +245,6 @@ class _Session:
         lost = max(0.0, 1 - busy_s / elapsed_s) if progress.done else None
         unmatched = [f"{what}, in {_runs(cells)}" for what, cells in self.unmatched.items()]
         return Ended(progress.done, self.failed, interrupted, lost, reached, unmatched)
-
-    def _precise_enough(self, half_width: float) -> bool:
-        return precision.reached(self.store, self.description, self.options.set_name, half_width)
 
     def _stages(self) -> Iterator[range]:
         """Blocks that are made without looking at results in between."""

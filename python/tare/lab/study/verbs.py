@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import finite
+from tare.commands import finite, print_json
 from tare.errors import INTERRUPTED, CommandError, UsageError
 from tare.options import Argument, Group, Option
 from tare.page import OtherPage
@@ -28,7 +28,6 @@ Where = Annotated[
         "-o",
         "--output",
         metavar="DIR",
-        show_default=False,
         help="Directory of the results. By default STUDY-results, beside STUDY.toml.",
     ),
 ]
@@ -62,23 +61,12 @@ def run(
     resume: Annotated[bool, Option("--resume", help="Make only the runs that earlier results lack.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Print the runs, and start nothing.")] = False,
     until: Annotated[
-        str | None,
-        Option(
-            metavar="SHARE",
-            show_default=False,
-            help="Repeat until overheads are known to ± SHARE, like 0.5%.",
-        ),
+        str | None, Option(metavar="SHARE", help="Repeat until overheads are known to ± SHARE, like 0.5%.")
     ] = None,
-    repetitions: Annotated[
-        int | None, Option(min=1, show_default=False, help="Repeat N times, whatever the study says.")
-    ] = None,
+    repetitions: Annotated[int | None, Option(min=1, help="Repeat N times, whatever the study says.")] = None,
     only: Annotated[
         list[str] | None,
-        Option(
-            metavar="FACTOR=LEVEL,...",
-            show_default=False,
-            help="Make only runs with these levels (may be repeated).",
-        ),
+        Option(metavar="FACTOR=LEVEL,...", help="Make only runs with these levels (may be repeated)."),
     ] = None,
     set_name: Annotated[
         str, Option("--set", metavar="NAME", help="Record the runs as the set of this name.")
@@ -117,13 +105,9 @@ def run(
 def report(
     file: File,
     output: Where = None,
-    page: Annotated[
-        Path | None,
-        Option("--page", metavar="FILE.html", show_default=False, help="The page to write."),
-    ] = None,
+    page: Annotated[Path | None, Option("--page", metavar="FILE.html", help="The page to write.")] = None,
     set_name: Annotated[
-        str | None,
-        Option("--set", metavar="NAME", show_default=False, help="Report this set. By default the newest."),
+        str | None, Option("--set", metavar="NAME", help="Report this set. By default the newest.")
     ] = None,
     details: Annotated[bool, Option("--details", help="Print the long tables too.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON (docs/json.md), and write no page.")] = False,
@@ -140,7 +124,6 @@ def report(
     found = assembly.report(file, directory, set_name, with_figures=not json)
     if json:
         from tare.lab.study.sections import as_json
-        from tare.reporters import json as json_reporter
 
         content = {
             "title": found.title,
@@ -148,7 +131,7 @@ def report(
             "warnings": found.warnings,
             "sections": as_json(found.sections),
         }
-        json_reporter.write(sys.stdout, "tare.study/1", directory, content)
+        print_json("tare.study/1", directory, content)
         return
     path = _write(found, directory, page)
     reporter.print_sections(console(), found.sections, details=details)
@@ -268,8 +251,7 @@ def join(
     as_set: Annotated[str, Option("--as", metavar="NAME", help="The set that they become.")],
     output: Where = None,
     set_name: Annotated[
-        str | None,
-        Option("--set", metavar="NAME", show_default=False, help="Their set. By default their newest."),
+        str | None, Option("--set", metavar="NAME", help="Their set. By default their newest.")
     ] = None,
 ) -> None:
     """Take over results of the same study from another machine, as a set.

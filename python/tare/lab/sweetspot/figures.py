@@ -54,9 +54,7 @@ def _over_sizes(folder: Path, name: str, label: str, probes: Probes, of: Callabl
         sizes = [probe.events for probe in probes_of_tree]
         axes.plot(sizes, [of(probe) for probe in probes_of_tree], marker="o", label=topology.name)
     _mark_sizes(axes, sizes)
-    axes.set_xlabel("events in a profile")
-    axes.set_ylabel(label)
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="events in a profile", ylabel=label, ylim=(0, None))
     axes.legend(frameon=False, fontsize="small")
     canvas.save(axes, folder / f"{name}.svg")
 
@@ -75,9 +73,7 @@ def _draw_search(folder: Path, probe: Probe) -> None:
     axes.axhline(probe.boi_ns / NS_PER_MS, color="black", linewidth=0.8, linestyle="--", label="BOI")
     if probe.confirmations:
         axes.axvline(len(probe.steps) - 0.5, color="grey", linewidth=0.8, linestyle=":", label="confirmation")
-    axes.set_yscale("log")
-    axes.set_xlabel("step of the search")
-    axes.set_ylabel("ms")
+    axes.set(yscale="log", xlabel="step of the search", ylabel="ms")
     axes.legend(frameon=False)
     canvas.save(axes, folder / "search.svg")
 
@@ -97,9 +93,7 @@ def _over_rounds(path: Path, naive: Sequence[Naive], key: str, label: str) -> No
     for each in naive:
         values = [value / NS_PER_MS for value in getattr(each, key)]
         axes.plot(values, linewidth=0.9, label=f"{each.interval_ns / NS_PER_MS:.3g} ms")
-    axes.set_yscale("log")
-    axes.set_xlabel("round")
-    axes.set_ylabel(label)
+    axes.set(yscale="log", xlabel="round", ylabel=label)
     axes.legend(frameon=False, title="offload interval")
     canvas.save(axes, path)
 
@@ -108,9 +102,7 @@ def _losses(path: Path, naive: Naive) -> None:
     axes = canvas.axes(WIDTH_IN, HEIGHT_IN)
     points = [(number, rank) for number, text in enumerate(naive.dropped) for rank in parse_ranks(text)]
     axes.scatter([x for x, _ in points], [y for _, y in points], s=2, color="black")
-    axes.set_xlim(0, len(naive.dropped))
-    axes.set_xlabel("round")
-    axes.set_ylabel("rank that dropped it")
+    axes.set(xlim=(0, len(naive.dropped)), xlabel="round", ylabel="rank that dropped it")
     axes.set_title(
         f"{naive.interval_ns / NS_PER_MS:.3g} ms, {naive.complete:.0f} % of the rounds are complete"
     )
@@ -140,8 +132,7 @@ def _draw_overheads(folder: Path, naive: Sequence[Naive]) -> None:
     axes.set_xscale("log")
     axes.set_xticks(intervals, [f"{interval:.3g}" for interval in intervals])
     axes.minorticks_off()
-    axes.set_xlabel("offload interval, ms")
-    axes.set_ylabel("mean offload cost, % of the interval")
+    axes.set(xlabel="offload interval, ms", ylabel="mean offload cost, % of the interval")
     excess.set_ylabel("excess reception, % of the run time")
     axes.set_ylim(bottom=0)
     excess.set_ylim(bottom=0)
@@ -160,8 +151,7 @@ def _draw_below(folder: Path, probes: Probes) -> None:
         axes.plot(shares, probe.arrivals_below, marker="o", label=label)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(shares)
-    axes.set_xlabel("offload interval below the BOI, %")
-    axes.set_ylabel("arrival interval, % above the BOI")
+    axes.set(xlabel="offload interval below the BOI, %", ylabel="arrival interval, % above the BOI")
     axes.legend(frameon=False, fontsize="small")
     canvas.save(axes, folder / "arrivals-below.svg")
 
@@ -178,8 +168,7 @@ def _draw_stability(folder: Path, stability: Mapping[Topology, Sequence[Stabilit
             sizes = [each.events for each in of]
             axes.plot(sizes, [value(each) for each in of], marker="o", label=topology.name)
         _mark_sizes(axes, sizes)
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel(f"{name}: deviation, % of mean")
+        axes.set(ylim=(0, None), ylabel=f"{name}: deviation, % of mean")
     both[0].legend(frameon=False, fontsize="small")
     both[1].set_xlabel("events in a profile")
     canvas.save(axes, folder / "stability.svg")
@@ -192,9 +181,7 @@ def _draw_thresholds(folder: Path, naive: Sequence[Naive], fan_out: int) -> None
         if any(each.dropped):
             shares = [accepted(each.dropped, fan_out, at) for at in ACCEPTANCES]
             axes.plot(ACCEPTANCES, shares, marker="o", label=f"{each.interval_ns / NS_PER_MS:.3g} ms")
-    axes.set_xlabel("acceptance threshold")
-    axes.set_ylabel("rounds with a result, %")
-    axes.set_ylim(0, 105)
+    axes.set(xlabel="acceptance threshold", ylabel="rounds with a result, %", ylim=(0, 105))
     canvas.save(axes, folder / "thresholds.svg")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from tare.lab.sweetspot import cache, characterise, live_tree
+from tare.lab.sweetspot import characterise, live_tree
 from tare.lab.sweetspot.characterise import Naive, Probe, Regularity, Stability
 from tare.lab.sweetspot.live_tree import Topology
+from tare.measuring import sweet_spots
 
 # As many as a confirmation of the BOI may want (src/tared/boi/boi_search.h).
 MAX_ROUNDS = 1000
@@ -41,13 +43,13 @@ def probes_of(
     topology: Topology, sizes: Sequence[int], report: Report, *, fresh: bool = False
 ) -> tuple[list[Probe], float | None]:
     """Measured now, or when they were measured."""
-    known = None if fresh else cache.load(topology, list(sizes))
+    known = None if fresh else kept(topology, sizes)
     if known is not None:
         return known
     report(f"measuring {topology.name}")
     with live_tree.formed(topology, max(sizes), MAX_ROUNDS) as tree:
         probes = characterise.probe(tree, sizes)
-    cache.save(topology, probes)
+    keep(topology, probes)
     return probes, None
 
 
@@ -81,3 +83,27 @@ def stability_of(
         topology: [Stability.of(events, found[topology, events]) for events in sizes]
         for topology in topologies
     }
+
+
+def _key(topology: Topology) -> str:
+    return sweet_spots.key(asdict(topology))
+
+
+def kept(topology: Topology, sizes: Sequence[int]) -> tuple[list[Probe], float] | None:
+    """Probes of these sizes that are kept, and when they were made (seconds since the epoch)."""
+    entry = sweet_spots.entries().get(_key(topology), {})
+    try:
+        probes = [Probe(**entry["probes"][str(events)]) for events in sizes]
+        return probes, float(entry["time"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def keep(topology: Topology, probes: list[Probe]) -> None:
+    """Keeps probes of a topology for as long as the same tare runs on the same machine: one takes seconds."""
+
+    def add(entry: dict[str, Any]) -> None:
+        of_sizes = entry.setdefault("probes", {})
+        of_sizes |= {str(probe.events): asdict(probe) for probe in probes}
+
+    sweet_spots.change(_key(topology), add)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import packages, streams, units
-from tare.commands import Json
+from tare.commands import Json, print_json
 from tare.errors import CommandError, UsageError
 from tare.options import Option
 from tare.runs.rounds import DEFAULT_FILTER
@@ -70,17 +69,15 @@ def sweetspot(
     ] = False,
     probes: Annotated[int, Option(min=2, metavar="N", help="How many repeated probes.")] = PROBES,
     apart: Annotated[
-        int,
+        int | None,
         Option(
             parser=units.parse_duration,
             metavar="TIME",
-            show_default=False,
             help="How far they begin apart, like 45min (default: one after another).",
         ),
-    ] = 0,
+    ] = None,
     figures: Annotated[
-        Path | None,
-        Option(metavar="DIR", show_default=False, help="Draw what was found, as SVG files in DIR."),
+        Path | None, Option(metavar="DIR", help="Draw what was found, as SVG files in DIR.")
     ] = None,
     json: Json = False,
 ) -> int:
@@ -110,7 +107,9 @@ def sweetspot(
         raise UsageError(f"--ranks {max(counts)}: more than {MAX_RANKS:,} are told of by --simulate")
     _check_rows(max(counts), sizes)
     topologies = _topologies(counts, fan_outs, transport, filter.split(","))
-    found = _surveyed(topologies, sizes, fresh=fresh, probes=0 if brief else probes, apart_s=apart / 1e9)
+    found = _surveyed(
+        topologies, sizes, fresh=fresh, probes=0 if brief else probes, apart_s=(apart or 0) / 1e9
+    )
     if figures is not None:
         _draw(figures, found)
     _report(found, at_most, json)
@@ -194,9 +193,7 @@ def _report(found: Survey, at_most: float, json: bool) -> None:
 
 
 def _print_json(content: dict[str, Any]) -> None:
-    from tare.reporters import json as json_reporter
-
-    json_reporter.write(sys.stdout, SCHEMA, None, content)
+    print_json(SCHEMA, None, content)
 
 
 def _simulate(counts: list[int], sizes: list[int], fan_outs: list[int] | None, json: bool) -> int:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from tare.analysis.intervals import Interval, samples_needed
 from tare.lab.study import statistics
 from tare.lab.study.analysis import Analysis, Split
-from tare.lab.study.description import VARIABLE
+from tare.lab.study.description import INSTRUMENTATION, VARIABLE, WRITING
 from tare.lab.study.sections import COUNT, SECONDS, Section, Table, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INSTRUMENTATION, WRITING = "instrumentation", "writing"
 RANKS, EVENTS = "ranks", "events"
 STEPS = {RANKS: "doubling of the ranks", EVENTS: "million events of a rank"}
 GROWS, CONSTANT, UNKNOWN = "grows", "does not grow", "not determined"
@@ -100,7 +99,7 @@ def _over(
         bare_s = sum(float(split.pair.bare["net"].median()) for split in known) / len(known)
         bound = analysis.bound * bare_s / (max(places) - min(places))
         for part in (INSTRUMENTATION, WRITING):
-            slope = analysis.interval(_slopes(places, [_part(split, part) for split in known]))
+            slope = analysis.interval(_slopes(places, [split.part(part, "net") for split in known]))
             yield Growth(label, part, over, slope, verdict(slope, bound, analysis.confidence))
 
 
@@ -119,13 +118,6 @@ def _doublings(split: Split) -> float:
 
 def _millions(split: Split) -> float:
     return float(split.pair.ours["events_max"].median()) / 1e6
-
-
-def _part(split: Split, part: str) -> pd.Series[float]:
-    """Seconds by block."""
-    if part == WRITING:
-        return split.pair.ours["net"] - split.silent["net"]
-    return split.silent["net"] - split.pair.bare["net"]
 
 
 def _slopes(places: Sequence[float], parts: Sequence[pd.Series[float]]) -> list[float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tare.lab.study.analysis import Analysis, Split
-from tare.lab.study.sections import BYTES, COUNT, NUMBER, SECONDS, Section, Table, columns
+from tare.lab.study.description import INSTRUMENTATION, WRITING
+from tare.lab.study.sections import BYTES, COUNT, NUMBER, SECONDS, Section, Table, columns, of_table
 
 PARTS = ("net", "init", "finalize", "wrap", "overall")
 
@@ -18,21 +19,17 @@ def composition(analysis: Analysis) -> Section | None:
         ]
         for cell in analysis.timed_cells()
     ]
-    if not rows:
-        return None
     names = columns("run", *((name, SECONDS) for name in PARTS), ("runs", COUNT))
     note = (
         "Medians. Net: from leaving MPI_Init to entering MPI_Finalize; init, finalize: within them; of the "
         "slowest rank each. Wrap: the rest of the launcher's time, mean of the ranks (Hunold et al. 2022)."
     )
-    return Section("Net, hook and wrap time", parts=[Table("Where the time goes", names, rows, note)])
+    return of_table("Net, hook and wrap time", Table("Where the time goes", names, rows, note))
 
 
 def written(analysis: Analysis) -> Section | None:
     """Instrumentation: recording without writing; writing: the rest (Mohror and Karavanic 2006)."""
     rows = [row for split in analysis.splits() for row in _split_rows(analysis, split)]
-    if not rows:
-        return None
     names = columns(
         "run", "time", ("bare", SECONDS), ("instrumentation", SECONDS), ("interval", SECONDS),
         ("writing", SECONDS), ("interval", SECONDS), ("total", SECONDS),
@@ -43,17 +40,17 @@ def written(analysis: Analysis) -> Section | None:
         f"of the differences within blocks. {analysis.interval_note()} Flushes within the run: what "
         "the tool itself measured, of the slowest rank, of whole runs only: to be compared with writing."
     )
-    return Section("Instrumentation and writing", parts=[Table("Parts of the overhead", names, rows, note)])
+    return of_table("Instrumentation and writing", Table("Parts of the overhead", names, rows, note))
 
 
 def _split_rows(analysis: Analysis, split: Split) -> list[list[object]]:
     rows: list[list[object]] = []
-    ours, bare, silent = split.pair.ours, split.pair.bare, split.silent
+    ours, bare = split.pair.ours, split.pair.bare
     for response in analysis.responses():
         if ours[response].isna().any() or response in ("hook", "wrap"):
             continue
-        recording = analysis.interval(silent[response] - bare[response])
-        writing = analysis.interval(ours[response] - silent[response])
+        recording = analysis.interval(split.part(INSTRUMENTATION, response))
+        writing = analysis.interval(split.part(WRITING, response))
         total = analysis.interval(ours[response] - bare[response])
         inside = float(ours["flush_max_s"].median()) if response in ("net", "net cpu") else None
         rows.append(
@@ -119,7 +116,5 @@ def reported(analysis: Analysis) -> Section | None:
                 interval = analysis.interval(found)
                 between = (interval.low, interval.high)
                 rows.append([name, analysis.label(cell), interval.median, between, len(found)])
-    if not rows:
-        return None
     names = columns("value", "run", ("median", NUMBER), ("interval", NUMBER), ("runs", COUNT))
-    return Section("What the programs report", parts=[Table("Other numbers", names, rows)])
+    return of_table("What the programs report", Table("Other numbers", names, rows))

@@ -10,7 +10,7 @@ from tare.analysis.intervals import Interval, samples_needed
 from tare.lab.study import strategies
 from tare.lab.study.analysis import Analysis, Pair
 from tare.lab.study.plan import Cell
-from tare.lab.study.sections import BYTES, CHANGE, COUNT, RATIO, SECONDS, Section, Table, columns
+from tare.lab.study.sections import BYTES, CHANGE, COUNT, RATIO, SECONDS, Section, Table, columns, of_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +38,6 @@ def sampled(analysis: Analysis) -> Section | None:
         ]
         for one in strategies.counted(analysis)
     ]  # fmt: skip
-    if not rows:
-        return None
     names = columns(
         "run", ("sent", COUNT), ("expected", COUNT), ("between", COUNT), ("sampled", COUNT), ("runs", COUNT),
         ("as expected", COUNT),
@@ -50,7 +48,7 @@ def sampled(analysis: Analysis) -> Section | None:
         "and at most. As expected: runs whose number lies between them. With the same seed all runs "
         "choose the same messages."
     )
-    return Section("Messages sampled", parts=[Table("Figure 9 of PHOTON", names, rows, note)])
+    return of_table("Messages sampled", Table("Figure 9 of PHOTON", names, rows, note))
 
 
 def bandwidth(analysis: Analysis) -> Section | None:

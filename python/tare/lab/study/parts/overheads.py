@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tare.lab.study import statistics
 from tare.lab.study.analysis import Analysis, Pair
-from tare.lab.study.sections import CHANGE, COUNT, SECONDS, SHARE, P, Section, Table, columns
+from tare.lab.study.sections import CHANGE, COUNT, SECONDS, SHARE, P, Section, Table, columns, of_table
 
 
 def summary(analysis: Analysis) -> Section | None:
@@ -91,8 +91,6 @@ def power(analysis: Analysis) -> Section | None:
                     found.needed, analysis.bound, found.needed_for_bound,
                 ]
             )  # fmt: skip
-    if not rows:
-        return None
     names = columns(
         "run", ("blocks", COUNT), ("half width reached", SHARE), ("asked", SHARE), ("blocks needed", COUNT),
         ("bound", SHARE), ("blocks to show it", COUNT),
@@ -101,4 +99,4 @@ def power(analysis: Analysis) -> Section | None:
         "For the relative overhead in net time. Blocks to show it: that the overhead is below the bound, "
         f"with a power of {statistics.POWER:g}; none where the mean overhead is not below it."
     )
-    return Section("How many repetitions", parts=[Table("Precision", names, rows, note, detail=True)])
+    return of_table("How many repetitions", Table("Precision", names, rows, note, detail=True))

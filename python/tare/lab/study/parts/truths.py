@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from tare.analysis.intervals import Interval
 from tare.lab.study.analysis import Analysis
-from tare.lab.study.description import INSTRUMENTATION, OVERHEAD, WRITING, Truth
+from tare.lab.study.description import OVERHEAD, Truth
 from tare.lab.study.parts import variation
 from tare.lab.study.plan import Cell
 from tare.lab.study.sections import CHANGE, COUNT, SECONDS, SHARE, Section, Table, columns
@@ -73,14 +73,9 @@ def _measured(analysis: Analysis, truth: Truth) -> Iterator[tuple[Cell, str, Int
                 yield pair.cell, pair.label, more
         return
     for split in analysis.splits():
-        ours, bare, silent = split.pair.ours, split.pair.bare, split.silent
-        if truth.time not in ours:
-            continue
-        of = {
-            INSTRUMENTATION: silent[truth.time] - bare[truth.time],
-            WRITING: ours[truth.time] - silent[truth.time],
-        }
-        yield split.pair.cell, split.pair.label, analysis.interval(of[truth.of])
+        if truth.time in split.pair.ours:
+            part = analysis.interval(split.part(truth.of, truth.time))
+            yield split.pair.cell, split.pair.label, part
 
 
 def _is_meant(cell: Cell, where: Mapping[str, str]) -> bool:

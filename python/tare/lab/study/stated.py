@@ -1,11 +1,12 @@
-"""What a run of tare says that measuring cost: by its account, and by its trial."""
+"""What a run of tare says itself: what measuring cost, by its account and its trial; what it sampled of its
+messages, and what latencies they had, by size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis import trial
+from tare.analysis import samples, trial
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -28,7 +29,7 @@ class Weight:
     trial_why: str | None = None  # why it is not determined; None: it is, or there was no trial
 
 
-def of_run(recording: Run) -> Weight | None:
+def weight_of(recording: Run) -> Weight | None:
     """None if no rank has ended its measurement."""
     costs = [process["cost"] for process in recording.processes if process["rank"] >= 0]
     if not costs:
@@ -47,3 +48,45 @@ def of_run(recording: Run) -> Weight | None:
         None if error_ns is None else error_ns * 1e-9 / len(costs),
         *((found.overhead, found.low, found.high, found.why) if found is not None else ()),
     )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Numbers of messages of a rank."""
+
+    rank: int
+    spec: str  # as in tare run --sample
+    sent: int
+    received: int
+    chosen: int  # part of `sent`: chosen for the sample
+    paired: int  # sampled messages whose latency is known
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The latencies of sampled messages of one size, from the start of the send to the end of the receive."""
+
+    bytes: int  # length of a message
+    messages: int  # number of messages of all ranks
+    mean_ns: float  # mean, shortest and longest latency
+    min_ns: int
+    max_ns: int
+
+
+def samples_of(recording: Run) -> tuple[tuple[Chosen, ...], tuple[Latency, ...]]:
+    """Both are empty of a run that sampled nothing."""
+    chosen = tuple(
+        Chosen(row.rank, row.spec, row.sent, row.received, row.chosen, row.paired)
+        for row in recording.sample_summaries
+        if row.rank >= 0
+    )
+    if not chosen:
+        return (), ()
+    # Without call sites, whose names take long to look up.
+    sizes = samples.summed(recording.sample_rows, [], ["size"])
+    latencies = [
+        Latency(row.bytes, row.count, row.mean_ns, row.min_ns, row.max_ns)
+        for row in sizes
+        if row.bytes is not None
+    ]
+    return chosen, tuple(sorted(latencies, key=lambda latency: latency.bytes))
