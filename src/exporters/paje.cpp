@@ -198,12 +198,7 @@ void PajeWriter::begin_track(const Track& track) {
 }
 
 std::uint32_t PajeWriter::value_of(const EventRow& row, char type) {
-  const bool is_call = reader::is_call(row.kind);
-  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
-  const std::uint32_t number = is_call         ? row.function
-                               : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
-                                               : 0;
-  const std::uint32_t key = static_cast<std::uint32_t>(is_of_program ? EventKind::event : row.kind) << 28 | number;
+  const std::uint32_t key = name_key(row, is_of_program(row.kind) ? EventKind::event : row.kind);
   const auto [at, is_new] = values_.emplace(std::pair{type, key}, static_cast<std::uint32_t>(values_.size()));
   if (is_new)
     line(define_value)

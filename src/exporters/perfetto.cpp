@@ -256,11 +256,10 @@ void PerfettoWriter::intern(std::uint32_t field, std::uint32_t number, std::stri
 
 void PerfettoWriter::set_name(const EventRow& row, Category category) {
   const auto functions = static_cast<std::uint32_t>(run_.functions().names().size());
-  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
   std::uint32_t number = 1;  // 0 is none
   if (is_call(row.kind))
     number += row.function;
-  else if (is_of_program)
+  else if (is_of_program(row.kind))
     number += functions + 1 + static_cast<std::uint32_t>(row.event_type + 1);
   else
     number += functions + 1 + static_cast<std::uint32_t>(run_.event_types().size() + 1) +

@@ -17,8 +17,6 @@ using format::EventClass;
 
 constexpr std::size_t batch_rows = 4096;
 
-bool is_of_program(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
-
 std::int64_t end_of(const EventRow& row) {
   return row.duration_ns > INT64_MAX - row.start_ns ? INT64_MAX : row.start_ns + row.duration_ns;
 }

@@ -87,6 +87,18 @@ reader::Result<TimelineSummary> write_file(reader::Run& run, TimelineOptions opt
 // may differ and no time may be negative.
 std::int64_t first_time_ns(const reader::Run& run, std::int64_t start_ns);
 
+// Whether the program has caused it: an event of its own.
+constexpr bool is_of_program(reader::EventKind kind) {
+  return kind == reader::EventKind::event || kind == reader::EventKind::raw_event;
+}
+// What has one name: equal for rows of one function, type of event, or kind of work of tare.
+constexpr std::uint32_t name_key(const reader::EventRow& row, reader::EventKind kind) {
+  const std::uint32_t number = reader::is_call(kind) ? row.function
+                               : is_of_program(kind) ? static_cast<std::uint32_t>(row.event_type + 1)
+                                                     : 0;
+  return static_cast<std::uint32_t>(kind) << 28 | number;
+}
+
 // The class of an event of the program. The form of its record decides between raw and the others, whatever its
 // definition says.
 format::EventClass class_of(const reader::Run& run, const reader::EventRow& row);

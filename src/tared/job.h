@@ -4,7 +4,6 @@
 #include <csignal>
 
 #include "tared/open_segment.h"
-#include "tared/processes.h"
 
 namespace tare::tared {
 

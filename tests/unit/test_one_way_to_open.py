@@ -35,12 +35,11 @@ PYTHON = {
     "registry.py": "what tare registers; the metadata of installed packages",
     "streams.py": "/dev/null",
     "lab/study/document.py": "the description that the user names",
-    "lab/study/load.py": "/proc",
     "lab/study/provenance.py": "programs and libraries, when a study runs; /proc",
     "tables/dataset.py": "the output that the user names, a new directory",
     "lab/study/page.py": "tare's own script",
     "lab/study/store.py": "the directory of tables that the user names",
-    "lab/study/runner.py": "the new directory of a run of a study",
+    "lab/study/runner.py": "the new directory of a run of a study; /proc",
 }
 NATIVE = {
     "format/liveness.cpp": "/proc",

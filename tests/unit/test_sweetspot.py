@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tare.errors import CommandError
-from tare.lab.sweetspot import advice, calibrate, characterise, simulate, survey
+from tare.lab.sweetspot import calibrate, characterise, simulate, survey
 from tare.lab.sweetspot.characterise import Probe, Stability
 from tare.lab.sweetspot.live_tree import Topology
 from tare.lab.sweetspot.simulate import Costs
@@ -29,14 +29,14 @@ def test_the_advice_is_the_tree_that_takes_profiles_most_often() -> None:
         quick: [probe(boi_ns=4e6, overall_ns=8e5)],
         Topology(8, 8): [probe()],
     }
-    best = advice.best(probes, 64, 64, 10)
+    best = survey.best_of(probes, 64, 64, 10)
     assert best is not None
     assert best.interval_ns == pytest.approx(8e5 * 9), "the cost, not the queue, says how often"
     assert best.sentence() == "for 64 ranks, 64 events, at most 10 %: fan-out 16, every 7.20 ms or more"
-    at_two = advice.best(probes, 64, 64, 2)
+    at_two = survey.best_of(probes, 64, 64, 2)
     assert at_two is not None
     assert at_two.topology is slow
-    assert advice.best(probes, 64, 1024, 2) is None
+    assert survey.best_of(probes, 64, 1024, 2) is None
 
 
 def test_the_limiting_overhead_is_that_of_the_paper() -> None:

@@ -12,7 +12,7 @@ from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
 from tare.page import call_sites, comparison, messages, overview, source_text, structure, waits
 from tare.page import ranks as rank_columns
-from tare.page.printable import printable
+from tare.page.document import printable
 
 if TYPE_CHECKING:
     from tare.runs.run import Run

@@ -117,3 +117,14 @@ def _text(name: str) -> str:
 
 def _checksum(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def printable(value: Any) -> Any:
+    """What is not printable in texts is escaped, also within lists and dictionaries."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(key) if isinstance(key, str) else key: printable(each) for key, each in value.items()}
+    if isinstance(value, list) and not (value and isinstance(value[0], int)):
+        return [printable(each) for each in value]
+    return value

@@ -52,20 +52,15 @@ OTF2_RegionRef Definitions::add_region(const Region& region) {
 }
 
 OTF2_RegionRef Definitions::region(const EventRow& row) {
-  const bool is_call = reader::is_call(row.kind);
-  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
-  const std::uint32_t number = is_call         ? row.function
-                               : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
-                                               : 0;
-  const std::uint32_t key = static_cast<std::uint32_t>(row.kind) << 28 | number;
+  const std::uint32_t key = name_key(row, row.kind);
   const auto found = region_index_.find(key);
   if (found != region_index_.end()) return found->second;
   Region region{string(names_.event(row)), OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                 OTF2_REGION_FLAG_NONE, 0};
-  if (is_call) {
+  if (is_call(row.kind)) {
     region.role = role_of(row.function);
     region.paradigm = row.kind == EventKind::call ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_UNKNOWN;
-  } else if (is_of_program) {
+  } else if (is_of_program(row.kind)) {
     region.role = OTF2_REGION_ROLE_CODE;
     region.paradigm = OTF2_PARADIGM_USER;
     const format::EventClass event_class = class_of(run_, row);
@@ -131,66 +126,68 @@ OTF2_CallingContextRef Definitions::calling_context(std::int32_t site) {
 }
 
 // Strings must be defined before the definitions that use them.
-void Definitions::write_strings(Archive& archive, OTF2_GlobalDefWriter* to) {
+void Definitions::write_strings(Output& to) {
   for (; strings_written_ < strings_.size(); ++strings_written_)
-    archive.check(OTF2_GlobalDefWriter_WriteString(to, static_cast<OTF2_StringRef>(strings_written_),
-                                                   strings_[strings_written_]->c_str()));
+    to.write(OTF2_GlobalDefWriter_WriteString, static_cast<OTF2_StringRef>(strings_written_),
+             strings_[strings_written_]->c_str());
+}
+
+OTF2_StringRef Definitions::written(Output& to, std::string_view text) {
+  const OTF2_StringRef number = string(text);
+  write_strings(to);
+  return number;
 }
 
 void Definitions::write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
                         const std::set<std::int32_t>& windows, std::int64_t start_ns, std::int64_t end_ns,
                         std::int64_t zero_ns) {
-  OTF2_GlobalDefWriter* to = archive.open_definitions();
-  if (to == nullptr) return;
+  Output to{archive, archive.open_definitions()};
+  if (to.writer == nullptr) return;
   const auto unsigned_ns = [](std::int64_t time) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
   };
   const std::int64_t first = std::min(start_ns, zero_ns);
-  archive.check(OTF2_GlobalDefWriter_WriteClockProperties(
-      to, ticks_a_second, unsigned_ns(first), unsigned_ns(end_ns) - unsigned_ns(first), unsigned_ns(first)));
+  to.write(OTF2_GlobalDefWriter_WriteClockProperties, ticks_a_second, unsigned_ns(first),
+           unsigned_ns(end_ns) - unsigned_ns(first), unsigned_ns(first));
   const struct {
     OTF2_Paradigm paradigm;
     const char* name;
     OTF2_ParadigmClass of;
   } paradigms[] = {{OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS}};
   for (const auto& [paradigm, name, of] : paradigms) {
-    const OTF2_StringRef text = string(name);
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteParadigm(to, paradigm, text, of));
+    const OTF2_StringRef text = written(to, name);
+    to.write(OTF2_GlobalDefWriter_WriteParadigm, paradigm, text, of);
   }
-  write_attributes(archive, to);
-  write_processes(archive, to, ranks, locations);
-  write_communicators(archive, to, ranks);
-  write_windows(archive, to, windows);
-  write_strings(archive, to);
+  write_attributes(to);
+  write_processes(to, ranks, locations);
+  write_communicators(to, ranks);
+  write_windows(to, windows);
+  write_strings(to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
     const Region& of = regions_[i];
-    archive.check(OTF2_GlobalDefWriter_WriteRegion(to, i, of.name, of.name, of.description, of.role, of.paradigm,
-                                                   of.flags, of.file, OTF2_UNDEFINED_UINT32, OTF2_UNDEFINED_UINT32));
+    to.write(OTF2_GlobalDefWriter_WriteRegion, i, of.name, of.name, of.description, of.role, of.paradigm, of.flags,
+             of.file, OTF2_UNDEFINED_UINT32, OTF2_UNDEFINED_UINT32);
   }
   for (OTF2_SourceCodeLocationRef i = 0; i < sources_.size(); ++i)
-    archive.check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(to, i, sources_[i].first, sources_[i].second));
+    to.write(OTF2_GlobalDefWriter_WriteSourceCodeLocation, i, sources_[i].first, sources_[i].second);
   for (OTF2_CallingContextRef i = 0; i < contexts_.size(); ++i)
-    archive.check(
-        OTF2_GlobalDefWriter_WriteCallingContext(to, i, contexts_[i].region, contexts_[i].source, contexts_[i].parent));
+    to.write(OTF2_GlobalDefWriter_WriteCallingContext, i, contexts_[i].region, contexts_[i].source,
+             contexts_[i].parent);
   for (const auto& [type, number] : metrics_) {
     const EventType& counter = run_.event_types()[static_cast<std::size_t>(type)];
-    const OTF2_StringRef name = string(plain_text(counter.name)), unit = string(plain_text(counter.unit));
-    write_strings(archive, to);
+    const OTF2_StringRef name = written(to, plain_text(counter.name)), unit = string(plain_text(counter.unit));
     const OTF2_MetricMemberRef member = number;
-    archive.check(OTF2_GlobalDefWriter_WriteMetricMember(to, member, name, 0, OTF2_METRIC_TYPE_USER,
-                                                         OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
-                                                         OTF2_BASE_DECIMAL, 0, unit));
-    archive.check(OTF2_GlobalDefWriter_WriteMetricClass(to, number, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
-                                                        OTF2_RECORDER_KIND_ABSTRACT));
+    to.write(OTF2_GlobalDefWriter_WriteMetricMember, member, name, 0, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT,
+             OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, unit);
+    to.write(OTF2_GlobalDefWriter_WriteMetricClass, number, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+             OTF2_RECORDER_KIND_ABSTRACT);
   }
 }
 
-void Definitions::write_attributes(Archive& archive, OTF2_GlobalDefWriter* to) {
+void Definitions::write_attributes(Output& to) {
   const auto write_one = [&](OTF2_AttributeRef number, const std::string& text, OTF2_Type type) {
-    const OTF2_StringRef name = string(text);
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteAttribute(to, number, name, 0, type));
+    const OTF2_StringRef name = written(to, text);
+    to.write(OTF2_GlobalDefWriter_WriteAttribute, number, name, 0, type);
   };
   for (OTF2_AttributeRef i = 0; i < attribute_count; ++i) write_one(i, attribute_names[i], attribute_types[i]);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
@@ -199,41 +196,36 @@ void Definitions::write_attributes(Archive& archive, OTF2_GlobalDefWriter* to) {
 }
 
 // In events they have the numbers of the run.
-void Definitions::write_windows(Archive& archive, OTF2_GlobalDefWriter* to, const std::set<std::int32_t>& windows) {
+void Definitions::write_windows(Output& to, const std::set<std::int32_t>& windows) {
   for (const std::int32_t window : windows) {
     const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(window)];
-    const OTF2_StringRef name = string(names_.scope(window));
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteRmaWin(to, static_cast<OTF2_RmaWinRef>(window), name,
-                                                   static_cast<OTF2_CommRef>(of.communicator), OTF2_RMA_WIN_FLAG_NONE));
+    const OTF2_StringRef name = written(to, names_.scope(window));
+    to.write(OTF2_GlobalDefWriter_WriteRmaWin, static_cast<OTF2_RmaWinRef>(window), name,
+             static_cast<OTF2_CommRef>(of.communicator), OTF2_RMA_WIN_FLAG_NONE);
   }
 }
 
-void Definitions::write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
-                                  const std::vector<LocationEntry>& locations) {
+void Definitions::write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations) {
   constexpr OTF2_SystemTreeNodeRef machine = 0;
-  const OTF2_StringRef machine_name = string("machine"), node_class = string("node");
-  write_strings(archive, to);
-  archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, machine, machine_name, machine_name,
-                                                         OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-  archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(to, machine, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+  const OTF2_StringRef machine_name = written(to, "machine"), node_class = string("node");
+  to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, machine, machine_name, machine_name,
+           OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+  to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, machine, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
   std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> hosts;
   const auto host_node = [&](const std::string& host) {
     const OTF2_StringRef name = string(plain_text(host));
     const auto [at, is_new] = hosts.emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
     if (is_new) {
-      write_strings(archive, to);
-      archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, at->second, name, node_class, machine));
-      archive.check(
-          OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(to, at->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+      write_strings(to);
+      to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, at->second, name, node_class, machine);
+      to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, at->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
     }
     return at->second;
   };
   const auto write_group = [&](OTF2_LocationGroupRef group, const std::string& name, OTF2_SystemTreeNodeRef node) {
-    const OTF2_StringRef text = string(name);
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteLocationGroup(to, group, text, OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
-                                                          OTF2_UNDEFINED_LOCATION_GROUP));
+    const OTF2_StringRef text = written(to, name);
+    to.write(OTF2_GlobalDefWriter_WriteLocationGroup, group, text, OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
+             OTF2_UNDEFINED_LOCATION_GROUP);
   };
   const auto count = static_cast<std::uint32_t>(run_.processes().size());
   for (std::uint32_t i = 0; i < count; ++i)
@@ -245,33 +237,29 @@ void Definitions::write_processes(Archive& archive, OTF2_GlobalDefWriter* to, co
   }
   const OTF2_StringRef lost_name = string("TARE::LOST_RECORDS");
   for (const LocationEntry& location : locations) {
-    const OTF2_StringRef name = string(location.name);
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteLocation(to, location.reference, name, OTF2_LOCATION_TYPE_CPU_THREAD,
-                                                     location.events, location.group));
+    const OTF2_StringRef name = written(to, location.name);
+    to.write(OTF2_GlobalDefWriter_WriteLocation, location.reference, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+             location.events, location.group);
     OTF2_AttributeValue value;
     value.uint64 = location.lost;
     if (location.lost != 0)
-      archive.check(
-          OTF2_GlobalDefWriter_WriteLocationProperty(to, location.reference, lost_name, OTF2_TYPE_UINT64, value));
+      to.write(OTF2_GlobalDefWriter_WriteLocationProperty, location.reference, lost_name, OTF2_TYPE_UINT64, value);
   }
 }
 
-void Definitions::write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks) {
+void Definitions::write_communicators(Output& to, const CommLocations& ranks) {
   if (ranks.locations().empty()) return;
   OTF2_GroupRef last_group = 0;
-  write_strings(archive, to);
-  archive.check(OTF2_GlobalDefWriter_WriteGroup(
-      to, last_group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-      static_cast<std::uint32_t>(ranks.locations().size()), ranks.locations().data()));
+  write_strings(to);
+  to.write(OTF2_GlobalDefWriter_WriteGroup, last_group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+           OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(ranks.locations().size()), ranks.locations().data());
   std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups;
   const auto group_of = [&](std::int32_t world, const Members& members) {
     std::vector<std::uint64_t> places = *ranks.places(world, members);
     const auto found = groups.find(places);
     if (found != groups.end()) return found->second;
-    archive.check(OTF2_GlobalDefWriter_WriteGroup(to, ++last_group, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                                  OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(places.size()),
-                                                  places.data()));
+    to.write(OTF2_GlobalDefWriter_WriteGroup, ++last_group, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+             OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(places.size()), places.data());
     groups.emplace(std::move(places), last_group);
     return last_group;
   };
@@ -280,14 +268,13 @@ void Definitions::write_communicators(Archive& archive, OTF2_GlobalDefWriter* to
     if (!known[i]) continue;
     const CommunicatorInfo& of = run_.communicators()[i];
     const auto number = static_cast<OTF2_CommRef>(i);
-    const OTF2_StringRef name = string(names_.communicator(static_cast<std::int32_t>(i)));
-    write_strings(archive, to);
+    const OTF2_StringRef name = written(to, names_.communicator(static_cast<std::int32_t>(i)));
     const OTF2_GroupRef group = group_of(of.world, *of.members);
     if (of.inter)
-      archive.check(OTF2_GlobalDefWriter_WriteInterComm(to, number, name, group, group_of(of.world, *of.remote_members),
-                                                        OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+      to.write(OTF2_GlobalDefWriter_WriteInterComm, number, name, group, group_of(of.world, *of.remote_members),
+               OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     else
-      archive.check(OTF2_GlobalDefWriter_WriteComm(to, number, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+      to.write(OTF2_GlobalDefWriter_WriteComm, number, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
   }
 }
 

@@ -79,15 +79,26 @@ class Definitions {
     OTF2_CallingContextRef parent;
   };
 
+  // Where definitions are written.
+  struct Output {
+    Archive& archive;
+    OTF2_GlobalDefWriter* writer;
+    template <class Definition, class... Fields>
+    void write(Definition definition, Fields... fields) {
+      archive.check(definition(writer, fields...));
+    }
+  };
+
   OTF2_RegionRef add_region(const Region& region);
   OTF2_SourceCodeLocationRef source_of(const std::string& file, std::uint32_t line);
   OTF2_CallingContextRef context_of(std::int32_t frame, OTF2_CallingContextRef parent);
-  void write_attributes(Archive& archive, OTF2_GlobalDefWriter* to);
-  void write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
-                       const std::vector<LocationEntry>& locations);
-  void write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks);
-  void write_windows(Archive& archive, OTF2_GlobalDefWriter* to, const std::set<std::int32_t>& windows);
-  void write_strings(Archive& archive, OTF2_GlobalDefWriter* to);
+  void write_attributes(Output& to);
+  void write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations);
+  void write_communicators(Output& to, const CommLocations& ranks);
+  void write_windows(Output& to, const std::set<std::int32_t>& windows);
+  void write_strings(Output& to);
+  // The number of a text that is defined already, or now.
+  OTF2_StringRef written(Output& to, std::string_view text);
 
   reader::Run& run_;
   const Names& names_;

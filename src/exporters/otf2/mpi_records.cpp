@@ -48,8 +48,8 @@ void MpiRecords::lose(const EventRow& loss, const Matched& matched) {
 void MpiRecords::start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
   if (!is_known(of)) return;
   started.sent = ++process.last_request;
-  sink.check(OTF2_EvtWriter_MpiIsend(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
-                                     as_u32(of.tag), or_none(of.bytes), started.sent));
+  sink.write(OTF2_EvtWriter_MpiIsend, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag), or_none(of.bytes),
+             started.sent);
 }
 
 void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
@@ -57,7 +57,7 @@ void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sin
   if (!is_written(of.communicator) || (!is_open && !is_known(of))) return;
   started.received = ++process.last_request;
   started.receive = of;
-  sink.check(OTF2_EvtWriter_MpiIrecvRequest(sink.writer, nullptr, time, started.received));
+  sink.write(OTF2_EvtWriter_MpiIrecvRequest, time, started.received);
 }
 
 void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started& started) {
@@ -113,8 +113,8 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
   const bool may_send = may_write(matched, sent, row.request), may_receive = may_write(matched, posted, row.request);
   const auto send = [&] {
     if (may_send && is_known(sends))
-      sink.check(OTF2_EvtWriter_MpiSend(sink.writer, nullptr, time, as_u32(row.peer), as_u32(row.communicator),
-                                        as_u32(row.tag), or_none(row.bytes)));
+      sink.write(OTF2_EvtWriter_MpiSend, time, as_u32(row.peer), as_u32(row.communicator), as_u32(row.tag),
+                 or_none(row.bytes));
   };
   Started started;
   switch (roles_[row.function]) {
@@ -153,13 +153,13 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
       const auto operation = operation_of(row);
       if (!operation || !may_write(matched, collective, row.request)) return;
       if (blocks) {
-        sink.check(OTF2_EvtWriter_MpiCollectiveBegin(sink.writer, nullptr, time));
+        sink.write(OTF2_EvtWriter_MpiCollectiveBegin, time);
         sink.in_collective = true;
         return;
       }
       started.collective = ++process.last_request;
       started.operation = *operation;
-      sink.check(OTF2_EvtWriter_NonBlockingCollectiveRequest(sink.writer, nullptr, time, started.collective));
+      sink.write(OTF2_EvtWriter_NonBlockingCollectiveRequest, time, started.collective);
     }
   }
   start(row, row.request, started);
@@ -206,8 +206,8 @@ void MpiRecords::end(const EventRow& row, const Matched& matched, std::uint64_t 
     default:
       if (!std::exchange(sink.in_collective, false)) return;
       if (const auto of = operation_of(row))
-        sink.check(OTF2_EvtWriter_MpiCollectiveEnd(sink.writer, nullptr, time, of->op, as_u32(of->communicator),
-                                                   of->root, of->sent, of->received));
+        sink.write(OTF2_EvtWriter_MpiCollectiveEnd, time, of->op, as_u32(of->communicator), of->root, of->sent,
+                   of->received);
   }
 }
 
@@ -226,11 +226,11 @@ void MpiRecords::receive(const EventRow& row, const Matched& matched, const Tran
   const std::uint64_t request =
       meaning_of(row.function).receives_matched() ? take_probed(processes_[row.process], of) : 0;
   if (request != 0)
-    sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
-                                       as_u32(of.tag), or_none(of.bytes), request));
+    sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag),
+               or_none(of.bytes), request);
   else if (may_write(matched, MatchedEnd::Kind::posted, no_request))
-    sink.check(OTF2_EvtWriter_MpiRecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
-                                      as_u32(of.tag), or_none(of.bytes)));
+    sink.write(OTF2_EvtWriter_MpiRecv, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag),
+               or_none(of.bytes));
 }
 
 void MpiRecords::complete(const EventRow& row, const EventRequest& request, std::uint64_t time, Sink& sink) {
@@ -238,7 +238,7 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
   const auto found = processes_[row.process].started.extract(request_key(starter, request.request));
   if (found.empty()) return;
   const Started& of = found.mapped();
-  if (of.sent != 0) sink.check(OTF2_EvtWriter_MpiIsendComplete(sink.writer, nullptr, time, of.sent));
+  if (of.sent != 0) sink.write(OTF2_EvtWriter_MpiIsendComplete, time, of.sent);
   if (of.received != 0) {
     // The status of an exchange may not say what it received.
     const bool names_peer = request.peer != no_peer;
@@ -247,16 +247,15 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
                                                                   request.tag, request.bytes}
                                                        : posted;
     if (is_known(got) && got.tag >= 0)
-      sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(got.peer), as_u32(got.communicator),
-                                         as_u32(got.tag), or_none(got.bytes), of.received));
+      sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(got.peer), as_u32(got.communicator), as_u32(got.tag),
+                 or_none(got.bytes), of.received);
     else
-      sink.check(OTF2_EvtWriter_MpiRequestCancelled(sink.writer, nullptr, time, of.received));
+      sink.write(OTF2_EvtWriter_MpiRequestCancelled, time, of.received);
   }
   if (of.collective == 0) return;
   const Operation& operation = of.operation;
-  sink.check(OTF2_EvtWriter_NonBlockingCollectiveComplete(sink.writer, nullptr, time, operation.op,
-                                                          as_u32(operation.communicator), operation.root,
-                                                          operation.sent, operation.received, of.collective));
+  sink.write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, operation.op, as_u32(operation.communicator),
+             operation.root, operation.sent, operation.received, of.collective);
 }
 
 }  // namespace tare::exporters::otf2

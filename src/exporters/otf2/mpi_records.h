@@ -31,6 +31,11 @@ struct Sink {
   void check(OTF2_ErrorCode code) {
     if (failure == OTF2_SUCCESS) failure = code;
   }
+  // A record without attributes.
+  template <class Record, class... Fields>
+  void write(Record record, std::uint64_t time, Fields... fields) {
+    check(record(writer, nullptr, time, fields...));
+  }
 };
 
 // OTF2 readers pair messages as MPI does, by their order. So a message with only one end in the trace must not be

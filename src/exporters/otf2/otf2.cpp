@@ -161,7 +161,7 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
     records_.end(span.row, span.matched, time, place.sink);
     rma_.end(span.row, time, place.sink);
   }
-  place.sink.check(OTF2_EvtWriter_Leave(place.sink.writer, nullptr, time, definitions_.region(span.row)));
+  place.sink.write(OTF2_EvtWriter_Leave, time, definitions_.region(span.row));
   check(place);
 }
 
@@ -200,14 +200,13 @@ void Otf2Writer::event(const Track& track, std::int64_t time_ns, const EventRow&
       add_parameters(row);
     const OTF2_RegionRef region = definitions_.region(row);
     place.sink.check(OTF2_EvtWriter_Enter(place.sink.writer, attributes_.get(), time, region));
-    place.sink.check(OTF2_EvtWriter_Leave(place.sink.writer, nullptr, time, region));
+    place.sink.write(OTF2_EvtWriter_Leave, time, region);
     return check(place);
   }
   constexpr OTF2_Type type = OTF2_TYPE_DOUBLE;
   OTF2_MetricValue value;
   value.floating_point = std::bit_cast<double>(row.parameters.empty() ? 0 : row.parameters.front());
-  place.sink.check(
-      OTF2_EvtWriter_Metric(place.sink.writer, nullptr, time, definitions_.metric(row.event_type), 1, &type, &value));
+  place.sink.write(OTF2_EvtWriter_Metric, time, definitions_.metric(row.event_type), 1, &type, &value);
   check(place);
 }
 

@@ -42,7 +42,7 @@ void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
   const format::FunctionMeaning& meaning = meaning_of(row.function);
   if (is_fence(meaning) && is_written(row.scope)) {
     windows_.insert(row.scope);
-    sink.check(OTF2_EvtWriter_RmaCollectiveBegin(sink.writer, nullptr, time));
+    sink.write(OTF2_EvtWriter_RmaCollectiveBegin, time);
   }
   if (!will_tell(row)) return;
   windows_.insert(row.scope);
@@ -51,16 +51,15 @@ void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
   const std::uint32_t window = as_u32(row.scope), target = as_u32(row.peer);
   const std::uint64_t bytes = or_none(row.bytes);
   const auto atomic = [&](OTF2_RmaAtomicType type) {
-    sink.check(OTF2_EvtWriter_RmaAtomic(sink.writer, nullptr, time, window, target, type, bytes, or_none(row.received),
-                                        number));
+    sink.write(OTF2_EvtWriter_RmaAtomic, time, window, target, type, bytes, or_none(row.received), number);
   };
   // Which operation an accumulating call does is not recorded, so not of a fetching one, either.
   switch (meaning.operation) {
     case Operation::put:
-      sink.check(OTF2_EvtWriter_RmaPut(sink.writer, nullptr, time, window, target, bytes, number));
+      sink.write(OTF2_EvtWriter_RmaPut, time, window, target, bytes, number);
       break;
     case Operation::get:
-      sink.check(OTF2_EvtWriter_RmaGet(sink.writer, nullptr, time, window, target, bytes, number));
+      sink.write(OTF2_EvtWriter_RmaGet, time, window, target, bytes, number);
       break;
     case Operation::accumulate:
       atomic(OTF2_RMA_ATOMIC_TYPE_ACCUMULATE);
@@ -103,7 +102,7 @@ void RmaRecords::complete_requests(const EventRow& row, std::uint64_t time, Sink
     const auto found = by_request.extract(request_key(starter, request.request));
     if (found.empty()) continue;
     const auto [window, number] = found.mapped();
-    sink.check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(sink.writer, nullptr, time, as_u32(window), number));
+    sink.write(OTF2_EvtWriter_RmaOpCompleteNonBlocking, time, as_u32(window), number);
   }
 }
 
@@ -114,8 +113,8 @@ void RmaRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
   complete(row, time, sink, meaning.completes_accesses);
   if (!is_fence(meaning)) return;
   constexpr auto both = static_cast<OTF2_RmaSyncLevel>(OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY);
-  sink.check(OTF2_EvtWriter_RmaCollectiveEnd(sink.writer, nullptr, time, OTF2_COLLECTIVE_OP_BARRIER, both,
-                                             as_u32(row.scope), OTF2_COLLECTIVE_ROOT_NONE, 0, 0));
+  sink.write(OTF2_EvtWriter_RmaCollectiveEnd, time, OTF2_COLLECTIVE_OP_BARRIER, both, as_u32(row.scope),
+             OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
 }
 
 }  // namespace tare::exporters::otf2

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "format/function_meaning.h"
-#include "importers/otf2/program_event.h"
+#include "importers/otf2/archive_definitions.h"
 
 namespace tare::importers::otf2 {
 

@@ -10,7 +10,7 @@
 #include "tared/filters/snapshot.h"
 #include "tared/monitor/commands.h"
 #include "tared/monitor/rank_source.h"
-#include "tared/processes.h"
+#include "tared/open_segment.h"
 
 namespace tare::tared {
 

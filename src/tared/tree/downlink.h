@@ -16,7 +16,6 @@
 #include "tared/tree/node_options.h"
 #include "tared/tree/packet_socket.h"
 #include "tared/tree/rendezvous.h"
-#include "tared/tree/run_key.h"
 
 namespace tare::tared {
 

@@ -24,8 +24,8 @@
 #include "tared/filters/filter.h"
 #include "tared/tree/downlink.h"
 #include "tared/tree/node_options.h"
+#include "tared/tree/rendezvous.h"
 #include "tared/tree/round_table.h"
-#include "tared/tree/run_key.h"
 #include "tared/tree/uplink.h"
 
 namespace tare::tared {

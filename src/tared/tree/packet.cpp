@@ -1,6 +1,6 @@
 #include "tared/tree/packet.h"
 
-#include <utility>
+#include <type_traits>
 
 namespace tare::tared {
 
@@ -10,114 +10,84 @@ namespace {
 constexpr std::uint32_t magic = 0x33546d74;
 constexpr std::size_t max_filter_bytes = 4096;
 
-void put(Writer& out, const Hello& hello) {
-  out.put(hello.node);
-  out.put(hello.next_round);
-  hello.ranks.write(out);
-  out.put(hello.world);
-  out.put_text(hello.filter);
-}
-bool get(Reader& in, Hello& hello) {
-  hello.node = in.get<std::uint32_t>();
-  hello.next_round = in.get<std::uint64_t>();
-  if (hello.node >= max_nodes || !RankSet::read(in, hello.ranks)) return false;
-  hello.world = in.get<std::uint32_t>();
-  hello.filter = in.get_text(max_filter_bytes);
-  return true;
-}
-
-void put(Writer& out, const Names& names) {
-  out.put(static_cast<std::uint32_t>(names.names.size()));
-  for (const EventName& name : names.names) {
-    out.put(name.key);
-    out.put_text(name.text);
-    out.put_text(name.unit);
+// The fields of each packet, in one list for both directions: `stream` writes them or reads them.
+void each_field(auto& stream, auto& packet) {
+  using Kind = std::remove_cvref_t<decltype(packet)>;
+  if constexpr (std::is_same_v<Kind, Hello>) {
+    stream.numbers(packet.node, packet.next_round);
+    stream.ranks(packet.ranks);
+    stream.numbers(packet.world);
+    stream.text(packet.filter, max_filter_bytes);
+  } else if constexpr (std::is_same_v<Kind, Names>) {
+    stream.list(packet.names, max_names, [&](auto& name) {
+      stream.numbers(name.key);
+      stream.text(name.text, max_name_bytes);
+      stream.text(name.unit, max_name_bytes);
+    });
+  } else if constexpr (std::is_same_v<Kind, Part>) {
+    stream.numbers(packet.round);
+    stream.ranks(packet.ranks);
+    stream.ranks(packet.lost);
+    stream.numbers(packet.first_offload_ns, packet.last_offload_ns, packet.clock_error_ns, packet.cost, packet.dropped);
+    stream.rest(packet.reduced);
+  } else if constexpr (std::is_same_v<Kind, Lost>) {
+    stream.numbers(packet.round);
+    stream.ranks(packet.ranks);
+  } else if constexpr (std::is_same_v<Kind, FilterChange>) {
+    stream.numbers(packet.from_round);
+    stream.text(packet.filter, max_filter_bytes);
+  } else if constexpr (std::is_same_v<Kind, Command>) {
+    stream.rest(packet.bytes);
+  } else if constexpr (!std::is_empty_v<Kind>) {
+    // Numbers without padding, which are copied as bytes.
+    static_assert(std::has_unique_object_representations_v<Kind>);
+    stream.numbers(packet);
   }
 }
-bool get(Reader& in, Names& names) {
-  const auto count = in.get<std::uint32_t>();
-  if (count > max_names || count > in.left() / (sizeof(EventKey) + 2 * sizeof(std::uint32_t))) return false;
-  names.names.resize(count);
-  for (EventName& name : names.names) {
-    name.key = in.get<EventKey>();
-    name.text = in.get_text(max_name_bytes);
-    name.unit = in.get_text(max_name_bytes);
-    if (!in.ok()) return false;
-  }
-  return true;
-}
 
-void put(Writer& out, const Part& part) {
-  out.put(part.round);
-  part.ranks.write(out);
-  part.lost.write(out);
-  out.put(part.first_offload_ns);
-  out.put(part.last_offload_ns);
-  out.put(part.clock_error_ns);
-  out.put(part.cost);
-  out.put(part.dropped);
-  out.put_all(part.reduced);
-}
-bool get(Reader& in, Part& part) {
-  part.round = in.get<std::uint64_t>();
-  if (!RankSet::read(in, part.ranks) || !RankSet::read(in, part.lost)) return false;
-  part.first_offload_ns = in.get<std::int64_t>();
-  part.last_offload_ns = in.get<std::int64_t>();
-  part.clock_error_ns = in.get<std::int64_t>();
-  part.cost = in.get<RoundCost>();
-  part.dropped = in.get<std::uint64_t>();
-  part.reduced = in.take(in.left());
+struct Writing {
+  Writer& out;
+  void numbers(const auto&... each) { (out.put(each), ...); }
+  void text(const std::string& text, std::size_t /*most*/) { out.put_text(text); }
+  void ranks(const RankSet& ranks) { ranks.write(out); }
+  void rest(std::span<const std::byte> bytes) { out.put_all(bytes); }
+  void list(const auto& entries, std::uint32_t /*most*/, auto each) {
+    out.put(static_cast<std::uint32_t>(entries.size()));
+    for (const auto& entry : entries) each(entry);
+  }
+};
+
+struct Reading {
+  Reader& in;
+  bool is_valid = true;
+  void numbers(auto&... each) { ((each = in.get<std::remove_cvref_t<decltype(each)>>()), ...); }
+  void text(std::string& text, std::size_t most) { text = in.get_text(most); }
+  void ranks(RankSet& ranks) { is_valid = is_valid && RankSet::read(in, ranks); }
+  void rest(std::span<const std::byte>& bytes) { bytes = in.take(in.left()); }
+  void list(std::vector<EventName>& entries, std::uint32_t most, auto each) {
+    const auto count = in.get<std::uint32_t>();
+    is_valid = count <= most && count <= in.left() / (sizeof(EventKey) + 2 * sizeof(std::uint32_t));
+    if (is_valid) entries.resize(count);
+    for (std::size_t i = 0; is_valid && i < count && in.ok(); ++i) each(entries[i]);
+  }
+};
+
+bool makes_sense(const Hello& hello) { return hello.node < max_nodes; }
+bool makes_sense(const Part& part) {
   return part.clock_error_ns >= 0 && part.first_offload_ns <= part.last_offload_ns && !part.ranks.empty() &&
          !part.ranks.overlaps(part.lost);
 }
-
-void put(Writer& out, const Lost& lost) {
-  out.put(lost.round);
-  lost.ranks.write(out);
-}
-bool get(Reader& in, Lost& lost) {
-  lost.round = in.get<std::uint64_t>();
-  return RankSet::read(in, lost.ranks);
-}
-
-void put(Writer& out, const FilterChange& change) {
-  out.put(change.from_round);
-  out.put_text(change.filter);
-}
-bool get(Reader& in, FilterChange& change) {
-  change.from_round = in.get<std::uint64_t>();
-  change.filter = in.get_text(max_filter_bytes);
-  return true;
-}
-
-void put(Writer& out, const Command& command) { out.put_all(command.bytes); }
-bool get(Reader& in, Command& command) {
-  command.bytes = in.take(in.left());
-  return command.bytes.size() <= max_command_bytes;
-}
-
-void put(Writer& /*out*/, const End& /*end*/) {}
-void put(Writer& /*out*/, const Bye& /*bye*/) {}
-bool get(Reader& /*in*/, End& /*end*/) { return true; }
-bool get(Reader& /*in*/, Bye& /*bye*/) { return true; }
-
-// For structs that consist of numbers without padding, which are copied as bytes.
-template <class T>
-void put(Writer& out, const T& numbers) {
-  static_assert(std::has_unique_object_representations_v<T>);
-  out.put(numbers);
-}
-template <class T>
-bool get(Reader& in, T& numbers) {
-  numbers = in.get<T>();
-  return true;
-}
+bool makes_sense(const Command& command) { return command.bytes.size() <= max_command_bytes; }
+bool makes_sense(const auto& /*other*/) { return true; }
 
 template <std::size_t kind>
 bool get_kind(Reader& in, std::uint32_t wanted, Packet& packet) {
   if constexpr (kind < std::variant_size_v<Packet>) {
     if (kind != wanted) return get_kind<kind + 1>(in, wanted, packet);
-    return get(in, packet.emplace<kind>()) && in.at_end();
+    auto& body = packet.emplace<kind>();
+    Reading reading{in};
+    each_field(reading, body);
+    return reading.is_valid && in.at_end() && makes_sense(body);
   } else {
     return false;
   }
@@ -129,7 +99,8 @@ void encode(const Packet& packet, Bytes& bytes) {
   Writer out(bytes);
   out.put(magic);
   out.put(static_cast<std::uint32_t>(packet.index()));
-  std::visit([&](const auto& body) { put(out, body); }, packet);
+  Writing writing{out};
+  std::visit([&](const auto& body) { each_field(writing, body); }, packet);
 }
 
 bool decode(std::span<const std::byte> bytes, Packet& packet) {

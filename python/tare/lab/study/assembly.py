@@ -1,17 +1,17 @@
-"""A whole report: every section of a set of results, with its figures."""
+"""A whole report: every section of a set of results, with its figures; and sections on the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tare.lab.study import description as descriptions
 from tare.lab.study import extrapolation, figures, frames
 from tare.lab.study.analysis import Analysis
 from tare.lab.study.model import FileSystem
 from tare.lab.study.parts import (
-    budgets,
     cells,
     claim,
     costs,
@@ -19,14 +19,18 @@ from tare.lab.study.parts import (
     overheads,
     phases,
     runs,
-    systems,
     truths,
     variation,
     weights,
 )
 from tare.lab.study.parts.cells import CellFigures
-from tare.lab.study.sections import Figure, Section
+from tare.lab.study.sections import TEXT, Figure, Section, Table, shown
 from tare.lab.study.store import FILE, Store
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+
+if TYPE_CHECKING:
+    from tare.reporters.console import Console
 
 Make = Callable[[Analysis], Section | None]
 Draw = Callable[[Analysis], list[Figure]]
@@ -37,7 +41,7 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (truths.truths, ()),
     (overheads.overheads, ()),
     (weights.weights, ()),
-    (budgets.budgets, ()),
+    (weights.budgets, ()),
     (costs.composition, (figures.composition, figures.bare_scaling, figures.scaling)),
     (costs.written, (figures.parts_of_overhead,)),
     (claim.growth, (figures.parts_over_events,)),
@@ -48,7 +52,7 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (variation.variation, ()),
     (variation.correlations, ()),
     (costs.reported, ()),
-    (systems.systems, ()),
+    (variation.systems, ()),
     (runs.sets, ()),
     (runs.outliers, ()),
     (overheads.power, ()),
@@ -106,3 +110,28 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
 
 def _kept(store: Store, directory: Path) -> descriptions.Description:
     return descriptions.parse(directory / FILE, store.described("description") or "")
+
+
+def print_sections(out: Console, sections: Sequence[Section], *, details: bool = False) -> None:
+    """Sections that hold nothing but figures and details are left out without `details`."""
+    for section in sections:
+        tables = [part for part in section.parts if isinstance(part, Table) and (details or not part.detail)]
+        if not tables:
+            continue
+        out.line(section.title, bold=True)
+        for table in tables:
+            _print_table(out, table)
+        out.line()
+
+
+def _print_table(out: Console, table: Table) -> None:
+    out.line(f"  {table.title}")
+    if not table.rows:
+        out.line("    none")
+        return
+    made = Sheet([Heading(column.name, text=column.kind == TEXT) for column in table.columns])
+    for row in table.rows:
+        made.rows.append(
+            [shown(value, column.kind) for value, column in zip(row, table.columns, strict=True)]
+        )
+    terminal.show_whole_sheet(out, made, "    ")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from tare import __version__
 from tare.lab.study.sections import TEXT, Column, Figure, Section, Table, plain, shown
 from tare.page import document
-from tare.page.printable import printable
+from tare.page.document import printable
 from tare.runs.retiming import Times
 
 if TYPE_CHECKING:

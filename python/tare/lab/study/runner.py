@@ -1,9 +1,10 @@
-"""One run: the command that a cell stands for, started, waited for, and read."""
+"""One run: the command that a cell stands for, started, waited for, and read; and how busy the machine is."""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 
 from tare import programs
 from tare.errors import UsageError
-from tare.lab.study import counts, load, placeholders
+from tare.lab.study import counts, placeholders
 from tare.lab.study.counts import Counts
 from tare.lab.study.description import VARIABLE, Description
 from tare.lab.study.plan import Cell
@@ -155,13 +156,13 @@ def _timed(environment: dict[str, str], timing: Path, before_program: bool) -> l
 def run(description: Description, cell: Cell, scratch: Path, output: Path, thorough: bool) -> Outcome:
     """Runs a cell once, in empty `scratch` and `output`; `thorough`: see counts.of_run. Ctrl-C ends it."""
     started = command(description, cell, output, scratch / "timing")
-    before = load.snapshot()
+    before = snapshot()
     begun_ns = time.time_ns()
     with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
         start = time.perf_counter()
         state, exit_code = _execute(started, stdout, stderr, description.time_limit_s)
         wall_s = time.perf_counter() - start
-    after = load.snapshot()
+    after = snapshot()
     text = (scratch / "stdout").read_text("utf-8", "replace")
     workload = description.workloads[cell.level("workload")]
     message = ""
@@ -182,7 +183,7 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
         found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
     return Outcome(
         state, message, exit_code, begun_ns, wall_s, before.average, after.average,
-        load.foreign_share(before, after), timings, measures, found, time.perf_counter() - start, unmatched,
+        foreign_share(before, after), timings, measures, found, time.perf_counter() - start, unmatched,
     )  # fmt: skip
 
 
@@ -269,3 +270,47 @@ def prepare(description: Description, cell: Cell) -> None:
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
     if done.returncode != 0 or not program.exists():
         raise UsageError(f"`{' '.join(words)}` did not make {program}: {done.stderr.strip()[-SHOWN:]}")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The load of the machine. Times are seconds of processor time since boot."""
+
+    busy_s: float  # in which processors were busy, summed over all
+    all_s: float  # of all processors, idle time included
+    children_s: float  # used by children of this process
+    average: float  # load average of the kernel over a minute
+
+
+def snapshot() -> Snapshot:
+    """The load of the machine now: processor seconds of all processes and of ended children, load average."""
+    busy, total = _processor_seconds()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Snapshot(busy, total, used.ru_utime + used.ru_stime, os.getloadavg()[0])
+
+
+def foreign_share(before: Snapshot, after: Snapshot) -> float:
+    """Share of the machine that others used meanwhile, 0 to 1.
+
+    Processes that this one has not waited for, itself or through its children, count as others: ranks that a
+    launcher starts through a daemon look foreign.
+    """
+    total = after.all_s - before.all_s
+    if total <= 0:
+        return 0.0
+    others = (after.busy_s - before.busy_s) - (after.children_s - before.children_s)
+    return min(1.0, max(0.0, others / total))
+
+
+def _processor_seconds() -> tuple[float, float]:
+    try:
+        first = Path("/proc/stat").read_text("ascii").splitlines()[0]
+    except OSError:
+        return 0.0, 0.0
+    fields = [int(word) for word in first.split()[1:9]]
+    user, nice, system, idle, waiting, interrupts, soft_interrupts, stolen = fields
+    busy = user + nice + system + interrupts + soft_interrupts + stolen
+    return busy / _TICKS, (busy + idle + waiting) / _TICKS
+
+
+_TICKS = os.sysconf("SC_CLK_TCK")

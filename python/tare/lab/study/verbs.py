@@ -117,7 +117,6 @@ def report(
     Example: tare study report mine.toml --page overheads.html
     """
     from tare.lab.study import assembly
-    from tare.lab.study import report as reporter
     from tare.reporters.console import console
 
     directory = results_of(file, output)
@@ -134,7 +133,7 @@ def report(
         print_json("tare.study/1", directory, content)
         return
     path = _write(found, directory, page)
-    reporter.print_sections(console(), found.sections, details=details)
+    assembly.print_sections(console(), found.sections, details=details)
     streams.tell(f"page with figures: {path}")
 
 
@@ -194,8 +193,7 @@ def model(
 
     Example: tare study model mine.toml --servers 100 --server-rate 2
     """
-    from tare.lab.study import extrapolation, frames
-    from tare.lab.study import report as reporter
+    from tare.lab.study import assembly, extrapolation, frames
     from tare.lab.study.model import FileSystem
     from tare.lab.study.store import Store
     from tare.reporters.console import console
@@ -203,7 +201,7 @@ def model(
     system = FileSystem(servers, server_rate * 1e9, creates, switch_cost, ranks_per_node)
     with Store(results_of(file, output)) as store:
         section = extrapolation.section(store, frames.newest_set(store), system)
-    reporter.print_sections(console(), [section])
+    assembly.print_sections(console(), [section])
 
 
 def tools() -> None:

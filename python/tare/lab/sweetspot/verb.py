@@ -172,7 +172,7 @@ def _draw(folder: Path, found: Survey) -> None:
 
 
 def _report(found: Survey, at_most: float, json: bool) -> None:
-    from tare.lab.sweetspot import advice, tables
+    from tare.lab.sweetspot import survey, tables
     from tare.reporters.console import console
 
     counts = sorted({topology.ranks for topology in found.probes})
@@ -181,7 +181,7 @@ def _report(found: Survey, at_most: float, json: bool) -> None:
         best
         for count in counts
         for size in sizes
-        if (best := advice.best(found.probes, count, size, at_most))
+        if (best := survey.best_of(found.probes, count, size, at_most))
     ]
     if json:
         _print_json({"advice": [each.sentence() for each in told], **tables.content(found)})

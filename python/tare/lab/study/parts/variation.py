@@ -1,12 +1,13 @@
-"""What causes the differences between runs: analysis of variance, and correlation with events."""
+"""What causes the differences between runs: analysis of variance, and correlation with events; and the same
+of sets of runs from several systems, machines or settings, with the system as a factor."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tare.lab.study import statistics
+from tare.lab.study import frames, statistics
 from tare.lab.study.analysis import WRITE, Analysis
 from tare.lab.study.sections import COUNT, RATIO, SHARE, NotSignificant, P, Section, Table, columns
 from tare.lab.study.statistics import Effect
@@ -189,3 +190,48 @@ def _by_most_events(found: dict[str, dict[str, dict[str, float]]]) -> Iterator[T
         names = columns("levels", *((program, RATIO) for program in programs))
         yield Table(f"Correlation with the most events of a rank: {response}", names, rows, note)
         note = ""
+
+
+SYSTEM = "factor system"
+
+
+def systems(analysis: Analysis) -> Section | None:
+    """Mohror and Karavanic's tables 4 and 5; only combinations that all sets have."""
+    results = frames.load(analysis.store, analysis.description, None)
+    runs = results.runs.assign(**{SYSTEM: results.runs["set_name"]})
+    sets = runs["set_name"].nunique()
+    if sets < 2:
+        return None
+    sets_of_cell = runs.groupby("cell")["set_name"].transform("nunique")
+    runs = runs[sets_of_cell == sets]
+    names = [f"factor {name}" for name in results.varied if name != "workload"]
+    every = [] if runs.empty else list(designs(runs, [SYSTEM, *names]))
+    found = [share for design in every for share in shares(analysis, design)]
+    if not found:
+        return None
+    section = Section(
+        "The system as a factor",
+        "Each set of runs is a system. Sets are not made in turns, so what else has changed between them "
+        "counts as the system, too.",
+    )
+    section.parts += by_design(found)
+    for design in every:
+        section.parts += _at_each_level(analysis, design)
+    section.parts.append(in_full(analysis, found))
+    return section
+
+
+def _at_each_level(analysis: Analysis, design: Design) -> Iterator[Table]:
+    """Tables of designs with three factors, one fewer for each level of each factor but the system."""
+    for fixed in design.factors:
+        if fixed == SYSTEM or len(design.factors) < 3:
+            continue
+        rest = tuple(name for name in design.factors if name != fixed)
+        found: list[Share] = []
+        for level, frame in design.frame.groupby(fixed, sort=False):
+            part = replace(design, name=str(level), frame=frame, factors=rest)
+            found += shares(analysis, part)
+        title = f"{design.name}, at each {fixed.removeprefix('factor ')}"
+        if found:
+            table = crossed(title, found, lambda share: f"{share.response}, {share.design.name}", "")
+            yield replace(table, detail=True)
