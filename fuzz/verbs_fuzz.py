@@ -93,7 +93,7 @@ def of_study(data: bytes) -> None:
     """A study.toml, and the cells that follow from it."""
     with suppress(UnicodeDecodeError, TareError):
         described = description.parse(Path("study.toml"), data.decode())
-        plan.varied(plan.cells(described))
+        plan.cells(described)
 
 
 def crc32c(data: bytes) -> int:

@@ -11,6 +11,7 @@
 
 #include "format/chunk_writer.h"
 #include "format/location_summary.h"
+#include "reader/store/function_names.h"
 
 namespace tare::importers {
 
@@ -29,9 +30,26 @@ std::string_view bytes_of(const Record& record) {
 
 }  // namespace
 
+ProcessRecord new_process(std::uint64_t number, std::size_t threads, std::uint64_t start_ns) {
+  ProcessRecord record{};
+  record.process = number;
+  record.pid = static_cast<std::uint32_t>(number);
+  record.state = ProcessState::finalized;
+  record.rank = -1;
+  record.exit_code = exit_code_unknown;
+  record.flags = traced;
+  record.threads = static_cast<std::uint32_t>(threads);
+  record.clock_start = {first_ticks, first_ticks};
+  record.realtime_start_ns = start_ns;
+  return record;
+}
+
 RunFile::RunFile(std::string path) : path_(std::move(path)) {
   file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file_) fail(errno);
+  ChunkHeader functions{};
+  functions.type = ChunkType::functions;
+  write_chunk(functions, reader::functions_payload());
 }
 
 void RunFile::write(std::string_view bytes) {

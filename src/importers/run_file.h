@@ -24,7 +24,15 @@ namespace tare::importers {
 // A trace in which more time passes (18 years), or that begins later (in the year 2116), is damaged.
 inline constexpr std::uint64_t longest_ns = std::uint64_t{1} << 59, latest_ns = std::uint64_t{1} << 62;
 
-// A file of chunks. After a failure nothing more is written, and finish() returns the failure.
+// The ticks of the first event of a trace: none is at 0. A tick is a nanosecond.
+inline constexpr std::uint64_t first_ticks = 1'000'000;
+
+// The record of the process of this number, from 1 on, that has ended well; its rank is not known. `start_ns`: the Unix
+// time of first_ticks.
+format::ProcessRecord new_process(std::uint64_t number, std::size_t threads, std::uint64_t start_ns);
+
+// A file of chunks, which begins with the names of tare's functions. After a failure nothing more is written, and
+// finish() returns the failure.
 class RunFile {
  public:
   explicit RunFile(std::string path);

@@ -101,7 +101,6 @@ def test_filters_are_compared(tmp_path: Path) -> None:
 
 def test_the_model_of_trees_is_fitted_to_real_ones() -> None:
     """How far it is off depends on what else the machine does; that it is told as it is does not."""
-    pytest.importorskip("simpy")
     told: list[str] = []
     (model,) = calibrate.calibrated([16], os.cpu_count() or 1, told.append)
     assert len(told) == calibrate.REPEATS * (len(calibrate.FITTED) + len(calibrate.HELD_OUT))

@@ -133,7 +133,7 @@ def test_all_that_belongs_to_the_runs_comes_along(file: Path, tmp_path: Path) ->
         by_set = "SELECT set_name, count(*), count(DISTINCT run) FROM runs JOIN ranks USING (run) GROUP BY 1"
         count = CELLS * BLOCKS
         assert store.rows(f"{by_set} ORDER BY 1") == [("1", count, count), ("there", count, count)]
-        assert len(store.weights()) == 2 * (CELLS - 1) * BLOCKS
+        assert len(store.of_set("weights")) == 2 * (CELLS - 1) * BLOCKS
         assert store.rows("SELECT set_name FROM sessions ORDER BY 1") == [("1",), ("there",)]
 
 

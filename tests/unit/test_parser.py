@@ -33,7 +33,7 @@ def start(
     command: Annotated[list[str], Argument("COMMAND", "What is started.", rest=True)],
     output: Annotated[str | None, Option("-o", "--output")] = None,
     quiet: Annotated[bool, Option("-q", "--quiet")] = False,
-    watch: Annotated[str | None, Option("--watch", bare="1s", show_default=False)] = None,
+    watch: Annotated[str | None, Option("--watch", bare="1s")] = None,
 ) -> None:
     """Start a command."""
     watched = {"watch": watch} if watch else {}

@@ -8,15 +8,12 @@
 
 #include "importers/litl/trace_file.h"
 #include "importers/run_file.h"
-#include "reader/store/function_names.h"
 
 namespace tare::importers::litl {
 
 namespace {
 
 using namespace tare::format;
-
-constexpr std::uint64_t first_ticks = 1'000'000;  // none is at 0
 
 class Importer {
  public:
@@ -44,9 +41,6 @@ class Importer {
 
 std::string Importer::run() {
   if (std::string error = find_first(); !error.empty()) return error;
-  ChunkHeader functions{};
-  functions.type = ChunkType::functions;
-  file_.write_chunk(functions, reader::functions_payload());
   for (const Process& of : trace_.processes()) {
     ProcessWriter process(file_, describe(of, ++done_.processes));
     std::uint32_t number = 0;
@@ -77,17 +71,9 @@ std::string Importer::find_first() {
 
 // LiTL has no ranks, so the processes of an archive are numbered.
 ProcessRecord Importer::describe(const Process& process, std::uint64_t number) const {
-  ProcessRecord record{};
-  record.process = number;
-  record.pid = static_cast<std::uint32_t>(number);
-  record.state = ProcessState::finalized;
+  ProcessRecord record = new_process(number, process.threads.size(), start_ns_);
   record.rank = static_cast<std::int32_t>(number - 1);
   record.size = static_cast<std::int32_t>(trace_.processes().size());
-  record.exit_code = exit_code_unknown;
-  record.flags = traced;
-  record.threads = static_cast<std::uint32_t>(process.threads.size());
-  record.clock_start = {first_ticks, first_ticks};
-  record.realtime_start_ns = start_ns_;
   std::snprintf(record.host, sizeof record.host, "%s", trace_.host().c_str());
   std::snprintf(record.executable, sizeof record.executable, "%s", process.name.c_str());
   return record;

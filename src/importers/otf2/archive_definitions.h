@@ -59,9 +59,6 @@ class ArchiveDefinitions {
   std::vector<Place> path(OTF2_CallingContextRef of) const;
   Place place(OTF2_RegionRef region) const;
 
-  // Before the first event of a trace: no event has time 0.
-  static constexpr std::uint64_t first_ticks = 1'000'000;
-
   std::uint64_t resolution = 1'000'000'000, offset = 0, realtime_ns = OTF2_UNDEFINED_TIMESTAMP;
   std::unordered_map<OTF2_StringRef, std::string> strings;
   std::unordered_map<OTF2_RegionRef, Region> regions;

@@ -12,7 +12,6 @@
 #include "importers/otf2/numbers.h"
 #include "importers/otf2/thread_import.h"
 #include "importers/run_file.h"
-#include "reader/store/function_names.h"
 
 namespace tare::importers::otf2 {
 namespace {
@@ -104,9 +103,6 @@ std::string Importer::read_events() {
   for (const Location& location : definitions_.locations) OTF2_Reader_SelectLocation(reader_, location.number);
   if (OTF2_Reader_OpenEvtFiles(reader_) != OTF2_SUCCESS) return "its events cannot be opened";
   read_local_definitions();
-  ChunkHeader functions{};
-  functions.type = ChunkType::functions;
-  file_.write_chunk(functions, reader::functions_payload());
   // In the order of their first locations.
   std::vector<std::pair<OTF2_LocationGroupRef, std::vector<const Location*>>> processes;
   std::unordered_map<OTF2_LocationGroupRef, std::size_t> index;
@@ -121,7 +117,7 @@ std::string Importer::read_events() {
   done_.start_ns = start_ns_;
   if (first_ <= last_) {
     if (last_ - first_ > longest_ns) return "it is damaged: its events lie years apart";
-    const std::uint64_t before_ns = first_ - ArchiveDefinitions::first_ticks;
+    const std::uint64_t before_ns = first_ - first_ticks;
     if (before_ns > latest_ns || done_.start_ns > latest_ns - before_ns)
       return "it is damaged: its events lie in the far future";
     done_.start_ns += before_ns;
@@ -132,18 +128,9 @@ std::string Importer::read_events() {
 
 ProcessRecord Importer::describe(OTF2_LocationGroupRef group, const std::vector<const Location*>& threads,
                                  std::uint64_t number) {
-  ProcessRecord record{};
-  record.process = number;
-  record.pid = static_cast<std::uint32_t>(number);
-  record.state = ProcessState::finalized;
-  record.rank = -1;
+  ProcessRecord record = new_process(number, threads.size(), start_ns_);
   record.size = static_cast<std::int32_t>(definitions_.comm_locations.size());
-  record.exit_code = exit_code_unknown;
-  record.flags = traced;
   record.thread_level = threads.size() > 1 ? 3 : 0;
-  record.threads = static_cast<std::uint32_t>(threads.size());
-  record.clock_start = {ArchiveDefinitions::first_ticks, ArchiveDefinitions::first_ticks};
-  record.realtime_start_ns = start_ns_;
   for (std::size_t i = 0; i < definitions_.comm_locations.size(); ++i)
     for (const Location* thread : threads)
       if (thread->number == definitions_.comm_locations[i]) record.rank = static_cast<std::int32_t>(i);

@@ -110,7 +110,7 @@ def _measures(store: Store, frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple
 
 
 def _weights(store: Store, frame: pd.DataFrame) -> None:
-    by_run = {run: found for run, *found in store.weights()}
+    by_run = {run: found for run, *found in store.of_set("weights")}
     for at, name in enumerate(WEIGHTS):
         column = {run: found[at] for run, found in by_run.items()}
         frame[name] = _possible(frame["run"].map(column).astype(float))

@@ -113,16 +113,6 @@ def baseline_of(description: Description, cell: Cell) -> Cell | None:
     return without if without in set(cells(description)) else None
 
 
-def varied(all_cells: list[Cell]) -> frozenset[str]:
-    """The factors that have more than one level."""
-    seen: dict[str, set[str]] = {}
-    for cell in all_cells:
-        for name, level in cell.levels:
-            if level is not None:
-                seen.setdefault(name, set()).add(level)
-    return frozenset(name for name, found in seen.items() if len(found) > 1)
-
-
 def order(description: Description, all_cells: list[Cell], blocks: range) -> Iterator[Planned]:
     """The runs of some blocks. Each block has all cells once, in a random order that the seed determines."""
     for block in blocks:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,31 @@ CREATE TABLE IF NOT EXISTS phases (run INTEGER, rank INTEGER, phase VARCHAR, eve
 """
 
 
+_COUNTING = "r.set_name = $1 AND r.block > 0 AND r.state = 'ok'"
+# What is read of the runs of a set, by table.
+OF_SET = {
+    # Run, account_s, account_error_s, trial, trial_low, trial_high of each run of tare, of all sets.
+    "weights": "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights",
+    # Cell, run, spec, sent, chosen, net_s of each rank of the runs that sampled messages.
+    "sampled": "SELECT r.cell, r.run, s.spec, s.sent, s.chosen, k.net_s FROM sampled s "
+    f"JOIN runs r USING (run) LEFT JOIN ranks k USING (run, rank) WHERE {_COUNTING} ORDER BY r.run, s.rank",
+    # Cell, run, bytes, messages, mean_ns of each length of message that runs have sampled.
+    "latencies": "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l "
+    f"JOIN runs r USING (run) WHERE {_COUNTING} ORDER BY r.run, l.bytes",
+    # Cell, runs, phase, rank, events, flushes, bytes: medians of the runs where they are known. A rank that
+    # was not in a phase has 0 there. Phases are in the order of the program.
+    "phases": "WITH known AS (SELECT r.cell, p.*, p.rowid AS place FROM phases p JOIN runs r USING (run) "
+    f"WHERE {_COUNTING}), "
+    "present AS (SELECT DISTINCT cell, run, rank FROM known), "
+    "named AS (SELECT cell, phase, min(place) AS place FROM known GROUP BY ALL) "
+    "SELECT t.cell, count(DISTINCT t.run), n.phase, t.rank, median(coalesce(k.events, 0)), "
+    "median(coalesce(k.flushes, 0)), median(coalesce(k.bytes, 0)) "
+    "FROM present t JOIN named n ON n.cell = t.cell LEFT JOIN known k "
+    "ON k.run = t.run AND k.rank = t.rank AND k.phase IS NOT DISTINCT FROM n.phase "
+    "GROUP BY t.cell, n.phase, n.place, t.rank ORDER BY t.cell, n.place, t.rank",
+}
+
+
 class Store:
     """An open study; every run is committed as it ends."""
 
@@ -115,54 +141,9 @@ class Store:
         with databases.errors("the results cannot be read"):
             return self._connection.execute(query, list(parameters)).fetchall()
 
-    def _rows_if_any(self, table: str, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        """The same of a table that older results lack."""
-        return self.rows(query, *parameters) if table in self._tables() else []
-
-    def weights(self) -> list[tuple[Any, ...]]:
-        """Run, account_s, account_error_s, trial, trial_low, trial_high of each run of tare."""
-        return self._rows_if_any(
-            "weights",
-            "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights ORDER BY run",
-        )
-
-    def sampled(self, set_name: str) -> list[tuple[Any, ...]]:
-        """Cell, run, spec, sent, chosen, net_s of each rank of the runs of a set that sampled messages."""
-        return self._rows_if_any(
-            "sampled",
-            "SELECT r.cell, r.run, s.spec, s.sent, s.chosen, k.net_s FROM sampled s JOIN runs r USING (run) "
-            "LEFT JOIN ranks k USING (run, rank) WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' "
-            "ORDER BY r.run, s.rank",
-            set_name,
-        )
-
-    def latencies(self, set_name: str) -> list[tuple[Any, ...]]:
-        """Cell, run, bytes, messages, mean_ns of each length of message that runs of a set have sampled."""
-        return self._rows_if_any(
-            "latencies",
-            "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l JOIN runs r USING (run) "
-            "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' ORDER BY r.run, l.bytes",
-            set_name,
-        )
-
-    def phases(self, set_name: str) -> list[tuple[Any, ...]]:
-        """Cell, runs, phase, rank, events, flushes, bytes: medians of the runs of a set where they are known.
-
-        A rank that was not in a phase has 0 there. Phases are in the order of the program.
-        """
-        return self._rows_if_any(
-            "phases",
-            "WITH known AS (SELECT r.cell, p.*, p.rowid AS place FROM phases p JOIN runs r USING (run) "
-            "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok'), "
-            "present AS (SELECT DISTINCT cell, run, rank FROM known), "
-            "named AS (SELECT cell, phase, min(place) AS place FROM known GROUP BY ALL) "
-            "SELECT t.cell, count(DISTINCT t.run), n.phase, t.rank, median(coalesce(k.events, 0)), "
-            "median(coalesce(k.flushes, 0)), median(coalesce(k.bytes, 0)) "
-            "FROM present t JOIN named n ON n.cell = t.cell LEFT JOIN known k "
-            "ON k.run = t.run AND k.rank = t.rank AND k.phase IS NOT DISTINCT FROM n.phase "
-            "GROUP BY t.cell, n.phase, n.place, t.rank ORDER BY t.cell, n.place, t.rank",
-            set_name,
-        )
+    def of_set(self, table: str, *set_name: str) -> list[tuple[Any, ...]]:
+        """What the runs of a set have in a table, as OF_SET says; nothing where older results lack it."""
+        return self.rows(OF_SET[table], *set_name) if table in self._tables() else []
 
     def _tables(self) -> set[str]:
         return {
@@ -218,15 +199,20 @@ class Store:
 
         Returns its number. CommandError if that fails.
         """
-        with databases.errors("the results cannot be stored; what is stored goes on with --resume"):
+        with self._whole("the results cannot be stored; what is stored goes on with --resume"):
+            return self._add_run(planned, set_name, environment, outcome)
+
+    @contextmanager
+    def _whole(self, failure: str) -> Iterator[None]:
+        """All that is stored within it, or nothing. CommandError, with `failure`, if that fails."""
+        with databases.errors(failure):
             self._connection.begin()
             try:
-                run = self._add_run(planned, set_name, environment, outcome)
+                yield
             except BaseException:
                 self._connection.rollback()
                 raise
             self._connection.commit()
-        return run
 
     def _add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
         (run,) = self.rows("SELECT coalesce(max(run), 0) + 1 FROM runs")[0]
@@ -300,15 +286,8 @@ class Store:
         """Takes over the set `theirs` of the other results, or their newest, as `ours`; its name and runs."""
         if self.rows("SELECT 1 FROM runs WHERE set_name = ? LIMIT 1", ours):
             raise CommandError(f"there is a set '{ours}' already; name the new one otherwise")
-        with databases.errors("the other results cannot be joined"):
-            self._connection.begin()
-            try:
-                joined = self._join(theirs, ours)
-            except BaseException:
-                self._connection.rollback()
-                raise
-            self._connection.commit()
-        return joined
+        with self._whole("the other results cannot be joined"):
+            return self._join(theirs, ours)
 
     def _join(self, theirs: str | None, ours: str) -> tuple[str, int]:
         version = self.rows("SELECT value FROM other.study WHERE name = 'schema'")
@@ -388,21 +367,19 @@ def _ranks(run: int, outcome: Outcome) -> list[dict[str, Any]]:
     for record in outcome.timings:
         counts = counted.get(record["rank"])
         hook = record["init_ns"] + record["finalize_ns"]
+        kept = ("rank", "host", "pid", "entered", "max_rss_kib", "net_waits", "net_preempted", "major_faults")
+        times = ("init", "net", "finalize", "net_user", "net_system", "user", "system")
+        counted_of = ("events", "calls", "flushes", "flush_s", "flush_bytes")
         rows.append(
             {
-                "run": run, "rank": record["rank"], "host": record["host"], "pid": record["pid"],
-                "entered": record["entered"], "init_s": record["init_ns"] * 1e-9,
-                "net_s": record["net_ns"] * 1e-9, "finalize_s": record["finalize_ns"] * 1e-9,
-                "hook_s": hook * 1e-9, "wrap_s": outcome.wall_s - (hook + record["net_ns"]) * 1e-9,
-                "net_user_s": record["net_user_ns"] * 1e-9, "net_system_s": record["net_system_ns"] * 1e-9,
-                "user_s": record["user_ns"] * 1e-9, "system_s": record["system_ns"] * 1e-9,
-                "max_rss_kib": record["max_rss_kib"], "net_waits": record["net_waits"],
-                "net_preempted": record["net_preempted"], "major_faults": record["major_faults"],
-                "events": counts and counts.events, "calls": counts and counts.calls,
-                "flushes": counts and counts.flushes, "flush_s": counts and counts.flush_s,
-                "flush_bytes": counts and counts.flush_bytes,
+                "run": run,
+                **{name: record[name] for name in kept},
+                **{f"{name}_s": record[f"{name}_ns"] * 1e-9 for name in times},
+                "hook_s": hook * 1e-9,
+                "wrap_s": outcome.wall_s - (hook + record["net_ns"]) * 1e-9,
+                **{name: counts and getattr(counts, name) for name in counted_of},
             }
-        )  # fmt: skip
+        )
     return rows
 
 

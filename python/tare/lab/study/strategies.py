@@ -85,7 +85,7 @@ def expected(rank: Rank) -> Expected | None:
 def counted(analysis: Analysis) -> list[Counted]:
     """What each cell counted whose runs sampled messages, in the order of the study."""
     by_cell: dict[str, dict[int, list[Rank]]] = {}
-    for cell, run, *rank in analysis.store.sampled(analysis.set_name):
+    for cell, run, *rank in analysis.store.of_set("sampled", analysis.set_name):
         by_cell.setdefault(cell, {}).setdefault(run, []).append(Rank(*rank))
     return [
         _counted(cell, list(by_cell[cell.key].values())) for cell in analysis.cells if cell.key in by_cell

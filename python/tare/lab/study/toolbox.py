@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from tare import loader_cache, programs
 from tare.errors import UsageError
-from tare.lab.study import document, placeholders
+from tare.lab.study import document
 from tare.lab.study.document import Keys, Pattern, Table, Text, Texts, Words
 
 SHIPPED = Path(__file__).parent / "tools"
@@ -186,8 +186,3 @@ def find_library(name: str, home: str = "") -> Path | None:
         if (place / name).is_file():
             return place / name
     return loader_cache.find(name)
-
-
-def used_names(tool: Tool) -> set[str]:
-    """The placeholders that the tool's own words hold."""
-    return placeholders.names(tool.around.texts()) | set(tool.parameters)

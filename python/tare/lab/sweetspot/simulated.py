@@ -29,7 +29,7 @@ def rows(models: Sequence[Model], counts: Sequence[int], fan_outs: Sequence[int]
                     {"ranks": count, "events": model.events, "fan_out": fan_out, "nodes": shape.nodes,
                      "boi_ns": boi_ns, "boi_low_ns": boi_ns / (1 + model.error),
                      "boi_high_ns": boi_ns * (1 + model.error),
-                     "resting_delay_ns": simulate.delays(shape, model.costs, 1e12, None)[0],
+                     "resting_delay_ns": simulate.resting_delay_ns(shape, model.costs),
                      "model_error_percent": 100 * model.error}
                 )  # fmt: skip
     return found

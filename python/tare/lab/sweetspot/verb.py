@@ -197,7 +197,6 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def _simulate(counts: list[int], sizes: list[int], fan_outs: list[int] | None, json: bool) -> int:
-    packages.require("tare sweetspot --simulate", ["simpy"])
     from tare.lab.sweetspot import calibrate
     from tare.lab.sweetspot import simulated as reporter
     from tare.reporters.console import console

@@ -109,7 +109,7 @@ def _bandwidth_row(analysis: Analysis, message: _Message, pair: Pair) -> list[ob
 def _latencies(analysis: Analysis) -> Table | None:
     """What sampling says that messages took, beside what the benchmark says of all of them."""
     found: dict[tuple[str, int], dict[int, tuple[int, float]]] = {}
-    for cell, run, size, messages, mean_ns in analysis.store.latencies(analysis.set_name):
+    for cell, run, size, messages, mean_ns in analysis.store.of_set("latencies", analysis.set_name):
         found.setdefault((cell, size), {})[run] = messages, 1e-9 * mean_ns
     rows = [
         row

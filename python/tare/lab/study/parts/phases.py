@@ -21,7 +21,7 @@ def phases(analysis: Analysis) -> Section | None:
         return None
     runs: dict[str, int] = {}
     found: dict[str, ByPhase] = {}
-    for cell, number, phase, rank, *numbers in analysis.store.phases(analysis.set_name):
+    for cell, number, phase, rank, *numbers in analysis.store.of_set("phases", analysis.set_name):
         runs[cell] = number
         events, flushes, written = numbers
         found.setdefault(cell, {}).setdefault(phase, {})[rank] = (events, flushes, written)
