@@ -5,38 +5,6 @@ from collections.abc import Iterator
 from standard import Function
 from table import Meaning
 
-_RULE_TYPES = {
-    "moves": "Moves",
-    "moves_one": "MovesOne",
-    "moves_partitions": "MovesPartitions",
-    "moves_to_each": "MovesToEach",
-    "moves_counts": "MovesCounts",
-    "contributes": "Contributes",
-    "contributes_v": "ContributesV",
-    "scatters": "Scatters",
-    "scatters_v": "ScattersV",
-    "exchanges": "Exchanges",
-    "exchanges_v": "ExchangesV",
-    "exchanges_w": "ExchangesW",
-    "neighbour_exchanges": "NeighbourExchanges",
-    "neighbour_exchanges_v": "NeighbourExchangesV",
-    "neighbour_exchanges_w": "NeighbourExchangesW",
-    "takes": "Takes",
-    "takes_unless_first": "TakesUnlessFirst",
-    "takes_at_root": "TakesAtRoot",
-    "takes_from_each": "TakesFromEach",
-    "takes_from_each_at_root": "TakesFromEachAtRoot",
-    "takes_counts": "TakesCounts",
-    "takes_counts_at_root": "TakesCountsAtRoot",
-    "takes_share_at_root": "TakesShareAtRoot",
-    "takes_types": "TakesTypes",
-    "takes_own": "TakesOwn",
-    "takes_from_neighbours": "TakesFromNeighbours",
-    "takes_neighbour_counts": "TakesNeighbourCounts",
-    "takes_neighbour_types": "TakesNeighbourTypes",
-    "fetches_back": "FetchesBack",
-    "fetches_one_back": "FetchesOneBack",
-}
 _OBJECTS = {
     ("begins", "session"): "InitialisesSession<A> initialises{session}",
     ("ends", "world"): "Finalises finalises{}",
@@ -137,10 +105,12 @@ def _with_whom(of: Meaning) -> Iterator[str]:
 
 
 def _moved(of: Meaning) -> Iterator[str]:
-    for text, variable in ((of.bytes, "volume"), (of.received, "received")):
+    for text, variable, role in ((of.bytes, "volume", "moves"), (of.received, "received", "takes")):
         if text:
             rule, *names = text.split()
-            yield f"{_RULE_TYPES[rule]}<A, {_count_type(of.function)}> {variable}{{{', '.join(names)}}}"
+            rule_applied = f"Amount<A>::{rule}({', '.join(('thread', 'call', *names))})"
+            taken = "[=](Thread& thread, recorder::Call& call) noexcept"
+            yield f"auto {variable}{{{role}<A>({taken} {{ return {rule_applied}; }})}}"
 
 
 def _counted_for_peers(of: Meaning) -> Iterator[str]:

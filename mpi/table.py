@@ -49,7 +49,7 @@ PARAMETERS = ("peer", "poll", "level")
 RULES: dict[str, dict[str, int]] = {
     "bytes": {
         "moves": 2, "moves_one": 1, "moves_partitions": 3, "moves_to_each": 2, "moves_counts": 2,
-        "contributes": 5, "contributes_v": 5, "scatters": 5, "scatters_v": 5,
+        "contributes": 5, "contributes_v": 5, "scatters": 4, "scatters_v": 4,
         "exchanges": 5, "exchanges_v": 5, "exchanges_w": 5,
         "neighbour_exchanges": 2, "neighbour_exchanges_v": 2, "neighbour_exchanges_w": 2,
     },

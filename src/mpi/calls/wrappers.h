@@ -10,7 +10,6 @@
 #include "mpi/roles/lifecycle.h"
 #include "mpi/roles/message.h"
 #include "mpi/roles/pcontrol.h"
-#include "mpi/roles/received.h"
 #include "mpi/roles/sampling.h"
 #include "mpi/roles/sampling_start.h"
 #include "mpi/roles/scope.h"
@@ -100,7 +99,6 @@ inline void* const counted_table[] = {
 template <class A>
 inline const SampledWrapper sampled_table[] = {
 #define TARE_SAMPLED(name) {Function::name, reinterpret_cast<void*>(&Sampled<A>::name)},
-#include "recorder/here.h"
 #include "sampled_functions.inc"
 #undef TARE_SAMPLED
     {Function::none, nullptr},

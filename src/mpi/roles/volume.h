@@ -1,5 +1,5 @@
-// Roles of what a call moves: the bytes of its row and record. The rule is in docs/bytes.md: what the process puts into
-// the operation or, if it puts nothing in, what it takes out.
+// What a call moves: the bytes of its row and record. The rule is in docs/bytes.md: what the process puts into the
+// operation or, if it puts nothing in, what it takes out. What calls take out that also put in is `received`.
 #pragma once
 
 #include "mpi/roles/neighbours.h"
@@ -38,223 +38,238 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
   return static_cast<std::uint64_t>(entry.size);
 }
 
-// The common part. Bytes are computed after a successful call, when every argument is known to be valid.
-template <class A, class Derived>
-struct Volume : Describes {
-  void after(Thread& thread, recorder::Call& call, int result) noexcept {
-    if (result != A::success) [[unlikely]]
-      return;
-    call.bytes = call.peer == format::proc_null ? 0 : static_cast<Derived*>(this)->bytes(thread, call);
+// The rules of mpi/functions.toml, by their names: bytes from the arguments of a successful call, which are all known
+// to be valid. Counts that are not significant at this rank may be null.
+template <class A>
+struct Amount {
+  using Datatype = typename A::Datatype;
+  using Call = const recorder::Call;
+
+  template <class Count>
+  static std::uint64_t moves(Thread& thread, Call&, Count count, Datatype datatype) noexcept {
+    return static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
   }
+  static std::uint64_t moves_one(Thread& thread, Call&, Datatype datatype) noexcept {
+    return size_of<A>(thread, datatype);
+  }
+  // Partitioned communication: the count is that of one partition.
+  static std::uint64_t moves_partitions(Thread& thread, Call& call, int partitions, typename A::Count count,
+                                        Datatype datatype) noexcept {
+    return static_cast<std::uint64_t>(partitions) * moves(thread, call, count, datatype);
+  }
+  // The same number of elements for each rank of the group (MPI_Reduce_scatter_block).
+  template <class Count>
+  static std::uint64_t moves_to_each(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return times(communicator(thread).size, moves(thread, call, count, datatype));
+  }
+  // One count for each rank of the group (MPI_Reduce_scatter).
+  template <class Count>
+  static std::uint64_t moves_counts(Thread& thread, Call&, const Count* counts, Datatype datatype) noexcept {
+    return sum(counts, communicator(thread).size) * size_of<A>(thread, datatype);
+  }
+  // Gather, allgather: the contribution of this process. In place, it lies in the receive buffer.
+  template <class Count>
+  static std::uint64_t contributes(Thread& thread, Call& call, const void* sendbuf, Count sendcount, Datatype sendtype,
+                                   Count recvcount, Datatype recvtype) noexcept {
+    if (sendbuf == A::in_place()) return moves(thread, call, recvcount, recvtype);
+    // It puts nothing in, and takes one contribution from each.
+    if (call.peer == format::root_of_other_group) return takes_from_each(thread, call, recvcount, recvtype);
+    return moves(thread, call, sendcount, sendtype);
+  }
+  template <class Count>
+  static std::uint64_t contributes_v(Thread& thread, Call& call, const void* sendbuf, Count sendcount,
+                                     Datatype sendtype, const Count* recvcounts, Datatype recvtype) noexcept {
+    if (sendbuf == A::in_place()) return takes_own(thread, call, recvcounts, recvtype);
+    if (call.peer == format::root_of_other_group) return takes_counts(thread, call, recvcounts, recvtype);
+    return moves(thread, call, sendcount, sendtype);
+  }
+  template <class Count>
+  static std::uint64_t scatters(Thread& thread, Call& call, Count sendcount, Datatype sendtype, Count recvcount,
+                                Datatype recvtype) noexcept {
+    if (!is_root(thread, call)) return moves(thread, call, recvcount, recvtype);
+    return takes_from_each(thread, call, sendcount, sendtype);
+  }
+  template <class Count>
+  static std::uint64_t scatters_v(Thread& thread, Call& call, const Count* sendcounts, Datatype sendtype,
+                                  Count recvcount, Datatype recvtype) noexcept {
+    if (!is_root(thread, call)) return moves(thread, call, recvcount, recvtype);
+    return takes_counts(thread, call, sendcounts, sendtype);
+  }
+  template <class Count>
+  static std::uint64_t exchanges(Thread& thread, Call& call, const void* sendbuf, Count sendcount, Datatype sendtype,
+                                 Count recvcount, Datatype recvtype) noexcept {
+    const bool in_place = sendbuf == A::in_place();
+    return takes_from_each(thread, call, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype);
+  }
+  template <class Count>
+  static std::uint64_t exchanges_v(Thread& thread, Call& call, const void* sendbuf, const Count* sendcounts,
+                                   Datatype sendtype, const Count* recvcounts, Datatype recvtype) noexcept {
+    const bool in_place = sendbuf == A::in_place();
+    return takes_counts(thread, call, in_place ? recvcounts : sendcounts, in_place ? recvtype : sendtype);
+  }
+  template <class Count>
+  static std::uint64_t exchanges_w(Thread& thread, Call& call, const void* sendbuf, const Count* sendcounts,
+                                   const Datatype* sendtypes, const Count* recvcounts,
+                                   const Datatype* recvtypes) noexcept {
+    const bool in_place = sendbuf == A::in_place();
+    return takes_types(thread, call, in_place ? recvcounts : sendcounts, in_place ? recvtypes : sendtypes);
+  }
+  template <class Count>
+  static std::uint64_t neighbour_exchanges(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    const Neighbours to = neighbours(thread);
+    return times(to.present(to.out), moves(thread, call, count, datatype));
+  }
+  template <class Count>
+  static std::uint64_t neighbour_exchanges_v(Thread& thread, Call& call, const Count* counts,
+                                             Datatype datatype) noexcept {
+    const Neighbours to = neighbours(thread);
+    return to.sum(to.out, [&](int i) { return moves(thread, call, counts[i], datatype); });
+  }
+  template <class Count>
+  static std::uint64_t neighbour_exchanges_w(Thread& thread, Call& call, const Count* counts,
+                                             const Datatype* datatypes) noexcept {
+    const Neighbours to = neighbours(thread);
+    return to.sum(to.out, [&](int i) { return moves(thread, call, counts[i], datatypes[i]); });
+  }
+
+  // What is taken out beside that; format::no_bytes: nothing is, or it is part of what is put in.
+  template <class Count>
+  static std::uint64_t takes(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return moves(thread, call, count, datatype);
+  }
+  // MPI_Exscan: the result at the first rank is undefined.
+  template <class Count>
+  static std::uint64_t takes_unless_first(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return communicator(thread).rank == 0 ? format::no_bytes : moves(thread, call, count, datatype);
+  }
+  template <class Count>
+  static std::uint64_t takes_at_root(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return is_inner_root(thread, call) ? moves(thread, call, count, datatype) : format::no_bytes;
+  }
+  template <class Count>
+  static std::uint64_t takes_from_each(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return times(communicator(thread).partners(), moves(thread, call, count, datatype));
+  }
+  template <class Count>
+  static std::uint64_t takes_from_each_at_root(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    return is_inner_root(thread, call) ? moves_to_each(thread, call, count, datatype) : format::no_bytes;
+  }
+  template <class Count>
+  static std::uint64_t takes_counts(Thread& thread, Call&, const Count* counts, Datatype datatype) noexcept {
+    return sum(counts, communicator(thread).partners()) * size_of<A>(thread, datatype);
+  }
+  template <class Count>
+  static std::uint64_t takes_counts_at_root(Thread& thread, Call& call, const Count* counts,
+                                            Datatype datatype) noexcept {
+    return is_inner_root(thread, call) ? moves_counts(thread, call, counts, datatype) : format::no_bytes;
+  }
+  // The part of the root in what it scatters.
+  template <class Count>
+  static std::uint64_t takes_share_at_root(Thread& thread, Call& call, const void* recvbuf, Count count,
+                                           Datatype datatype) noexcept {
+    return recvbuf == A::in_place() ? format::no_bytes : takes_at_root(thread, call, count, datatype);
+  }
+  template <class Count>
+  static std::uint64_t takes_types(Thread& thread, Call& call, const Count* counts,
+                                   const Datatype* datatypes) noexcept {
+    std::uint64_t bytes = 0;
+    const int partners = communicator(thread).partners();
+    if (counts != nullptr && datatypes != nullptr)
+      for (int i = 0; i < partners; ++i) bytes += moves(thread, call, counts[i], datatypes[i]);
+    return bytes;
+  }
+  // MPI_Reduce_scatter: the part of this rank.
+  template <class Count>
+  static std::uint64_t takes_own(Thread& thread, Call& call, const Count* counts, Datatype datatype) noexcept {
+    return counts == nullptr ? 0 : moves(thread, call, counts[communicator(thread).rank], datatype);
+  }
+  template <class Count>
+  static std::uint64_t takes_from_neighbours(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+    const Neighbours from = neighbours(thread);
+    return times(from.present(from.in), moves(thread, call, count, datatype));
+  }
+  template <class Count>
+  static std::uint64_t takes_neighbour_counts(Thread& thread, Call& call, const Count* counts,
+                                              Datatype datatype) noexcept {
+    const Neighbours from = neighbours(thread);
+    return from.sum(from.in, [&](int i) { return moves(thread, call, counts[i], datatype); });
+  }
+  template <class Count>
+  static std::uint64_t takes_neighbour_types(Thread& thread, Call& call, const Count* counts,
+                                             const Datatype* datatypes) noexcept {
+    const Neighbours from = neighbours(thread);
+    return from.sum(from.in, [&](int i) { return moves(thread, call, counts[i], datatypes[i]); });
+  }
+  // MPI_Get_accumulate: the former content of the target.
+  template <class Count>
+  static std::uint64_t fetches_back(Thread& thread, recorder::Call& call, Count count, Datatype datatype) noexcept {
+    call.source = call.peer;
+    return moves(thread, call, count, datatype);
+  }
+  static std::uint64_t fetches_one_back(Thread& thread, recorder::Call& call, Datatype datatype) noexcept {
+    return fetches_back(thread, call, 1, datatype);
+  }
+
+ private:
   // The communicator of this call. Only for cold functions, because it is looked up again.
   static const Communicator& communicator(Thread& thread) noexcept {
     return known_communicator(thread, thread.shared().current.communicator);
   }
-  // The sum over the partners. Counts that are not significant at this rank may be null.
+  static Neighbours neighbours(Thread& thread) noexcept {
+    return neighbours_of<A>(thread, thread.shared().current.communicator);
+  }
+  // Whether this process is the root of an intracommunicator. In an intercommunicator, a process only takes or only
+  // puts in.
+  static bool is_inner_root(Thread& thread, Call& call) noexcept {
+    const Communicator& c = communicator(thread);
+    return c.remote_size == 0 && call.peer == c.rank;
+  }
+  static bool is_root(Thread& thread, Call& call) noexcept {
+    return call.peer == format::root_of_other_group || is_inner_root(thread, call);
+  }
+  static std::uint64_t times(int count, std::uint64_t bytes) noexcept {
+    return static_cast<std::uint64_t>(count) * bytes;
+  }
   template <class Count>
   static std::uint64_t sum(const Count* counts, int n) noexcept {
     std::uint64_t elements = 0;
     for (int i = 0; counts != nullptr && i < n; ++i) elements += static_cast<std::uint64_t>(counts[i]);
     return elements;
   }
-  template <class Count>
-  static std::uint64_t sum_of_types(Thread& thread, const Count* counts, const typename A::Datatype* datatypes,
-                                    int n) noexcept {
-    std::uint64_t bytes = 0;
-    if (counts != nullptr && datatypes != nullptr)
-      for (int i = 0; i < n; ++i) bytes += product(thread, counts[i], datatypes[i]);
-    return bytes;
-  }
-  template <class Count>
-  static std::uint64_t product(Thread& thread, Count count, typename A::Datatype datatype) noexcept {
-    return static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
-  }
 };
 
-template <class A, class Count>
-struct Moves : Volume<A, Moves<A, Count>> {
-  Count count;
-  typename A::Datatype datatype;
-  Moves(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept { return this->product(thread, count, datatype); }
-};
-
-template <class A, class Count>
-struct MovesOne : Volume<A, MovesOne<A, Count>> {
-  typename A::Datatype datatype;
-  explicit MovesOne(typename A::Datatype d) noexcept : datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept { return size_of<A>(thread, datatype); }
-};
-
-// Partitioned communication: the count is that of one partition, and of type Count in all functions.
-template <class A, class Count>
-struct MovesPartitions : Volume<A, MovesPartitions<A, Count>> {
-  int partitions;
-  typename A::Count count;
-  typename A::Datatype datatype;
-  MovesPartitions(int p, typename A::Count c, typename A::Datatype d) noexcept : partitions(p), count(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return static_cast<std::uint64_t>(partitions) * this->product(thread, count, datatype);
+// Sets the bytes of a call. `amount` applies a rule to its arguments.
+template <class A, class Rule>
+struct Moves : Describes {
+  Rule amount;
+  explicit Moves(Rule rule) noexcept : amount(rule) {}
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
+    if (result != A::success) [[unlikely]]
+      return;
+    call.bytes = call.peer == format::proc_null ? 0 : amount(thread, call);
   }
 };
 
-// The same number of elements for each rank of the group (MPI_Reduce_scatter_block).
-template <class A, class Count>
-struct MovesToEach : Volume<A, MovesToEach<A, Count>> {
-  Count count;
-  typename A::Datatype datatype;
-  MovesToEach(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return static_cast<std::uint64_t>(this->communicator(thread).size) * this->product(thread, count, datatype);
+// Sets what a call takes out that also puts in.
+template <class A, class Rule>
+struct Takes : Describes {
+  static constexpr unsigned traffic = recorder::exchanges;
+  Rule amount;
+  explicit Takes(Rule rule) noexcept : amount(rule) {}
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
+    if (result != A::success || call.peer == format::proc_null) [[unlikely]]
+      return;
+    call.received = amount(thread, call);
   }
 };
 
-// One count for each rank of the group (MPI_Reduce_scatter).
-template <class A, class Count>
-struct MovesCounts : Volume<A, MovesCounts<A, Count>> {
-  const Count* counts;
-  typename A::Datatype datatype;
-  MovesCounts(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return this->sum(counts, this->communicator(thread).size) * size_of<A>(thread, datatype);
-  }
-};
-
-// Gather, allgather: the contribution of this process. In place, it lies in the receive buffer.
-template <class A, class Count>
-struct Contributes : Volume<A, Contributes<A, Count>> {
-  const void* sendbuf;
-  Count sendcount, recvcount;
-  typename A::Datatype sendtype, recvtype;
-  Contributes(const void* s, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
-      : sendbuf(s), sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    if (sendbuf == A::in_place()) return this->product(thread, recvcount, recvtype);
-    if (call.peer == format::root_of_other_group)  // puts nothing in, and takes one contribution from each
-      return static_cast<std::uint64_t>(this->communicator(thread).partners()) *
-             this->product(thread, recvcount, recvtype);
-    return this->product(thread, sendcount, sendtype);
-  }
-};
-
-template <class A, class Count>
-struct ContributesV : Volume<A, ContributesV<A, Count>> {
-  const void* sendbuf;
-  Count sendcount;
-  const Count* recvcounts;
-  typename A::Datatype sendtype, recvtype;
-  ContributesV(const void* s, Count sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
-      : sendbuf(s), sendcount(sc), recvcounts(rc), sendtype(st), recvtype(rt) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator& c = this->communicator(thread);
-    if (sendbuf == A::in_place())
-      return recvcounts == nullptr ? 0 : this->product(thread, recvcounts[c.rank], recvtype);
-    if (call.peer == format::root_of_other_group)
-      return this->sum(recvcounts, c.partners()) * size_of<A>(thread, recvtype);
-    return this->product(thread, sendcount, sendtype);
-  }
-};
-
-// Whether this process is the root of a rooted collective.
-inline bool is_root(const recorder::Call& call, const Communicator& c) noexcept {
-  return call.peer == format::root_of_other_group || (c.remote_size == 0 && call.peer == c.rank);
+template <class A, class Rule>
+Moves<A, Rule> moves(Rule amount) noexcept {
+  return Moves<A, Rule>(amount);
 }
-
-template <class A, class Count>
-struct Scatters : Volume<A, Scatters<A, Count>> {
-  Count sendcount, recvcount;
-  typename A::Datatype sendtype, recvtype;
-  Scatters(int, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
-      : sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator& c = this->communicator(thread);
-    if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
-    return static_cast<std::uint64_t>(c.partners()) * this->product(thread, sendcount, sendtype);
-  }
-};
-
-template <class A, class Count>
-struct ScattersV : Volume<A, ScattersV<A, Count>> {
-  const Count* sendcounts;
-  Count recvcount;
-  typename A::Datatype sendtype, recvtype;
-  ScattersV(int, const Count* sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
-      : sendcounts(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator& c = this->communicator(thread);
-    if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
-    return this->sum(sendcounts, c.partners()) * size_of<A>(thread, sendtype);
-  }
-};
-
-template <class A, class Count>
-struct Exchanges : Volume<A, Exchanges<A, Count>> {
-  const void* sendbuf;
-  Count sendcount, recvcount;
-  typename A::Datatype sendtype, recvtype;
-  Exchanges(const void* s, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
-      : sendbuf(s), sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const std::uint64_t one = sendbuf == A::in_place() ? this->product(thread, recvcount, recvtype)
-                                                       : this->product(thread, sendcount, sendtype);
-    return static_cast<std::uint64_t>(this->communicator(thread).partners()) * one;
-  }
-};
-
-template <class A, class Count>
-struct ExchangesV : Volume<A, ExchangesV<A, Count>> {
-  const Count* counts;
-  typename A::Datatype datatype;
-  ExchangesV(const void* s, const Count* sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
-      : counts(s == A::in_place() ? rc : sc), datatype(s == A::in_place() ? rt : st) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return this->sum(counts, this->communicator(thread).partners()) * size_of<A>(thread, datatype);
-  }
-};
-
-template <class A, class Count>
-struct ExchangesW : Volume<A, ExchangesW<A, Count>> {
-  const Count* counts;
-  const typename A::Datatype* datatypes;
-  ExchangesW(const void* s, const Count* sc, const typename A::Datatype* st, const Count* rc,
-             const typename A::Datatype* rt) noexcept
-      : counts(s == A::in_place() ? rc : sc), datatypes(s == A::in_place() ? rt : st) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return this->sum_of_types(thread, counts, datatypes, this->communicator(thread).partners());
-  }
-};
-
-template <class A, class Count>
-struct NeighbourExchanges : Volume<A, NeighbourExchanges<A, Count>> {
-  Count count;
-  typename A::Datatype datatype;
-  NeighbourExchanges(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
-    return static_cast<std::uint64_t>(to.present(to.out)) * this->product(thread, count, datatype);
-  }
-};
-
-template <class A, class Count>
-struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
-  const Count* counts;
-  typename A::Datatype datatype;
-  NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
-    return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatype); });
-  }
-};
-
-template <class A, class Count>
-struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
-  const Count* counts;
-  const typename A::Datatype* datatypes;
-  NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
-  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const Neighbours to = neighbours_of<A>(thread, thread.shared().current.communicator);
-    return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatypes[i]); });
-  }
-};
+template <class A, class Rule>
+Takes<A, Rule> takes(Rule amount) noexcept {
+  return Takes<A, Rule>(amount);
+}
 
 }  // namespace tare::mpi
