@@ -140,4 +140,5 @@ NB_MODULE(_native, module) {
   define_tables(module, run);
   define_exports(module, run);
   define_timeline(module, run);
+  define_waits(module, run);
 }

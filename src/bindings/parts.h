@@ -21,5 +21,6 @@ void define_source_line(nanobind::module_& module);
 void define_structure(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_tables(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_timeline(nanobind::module_& module, nanobind::class_<PyRun>& run);
+void define_waits(nanobind::module_& module, nanobind::class_<PyRun>& run);
 
 }  // namespace tare::bindings

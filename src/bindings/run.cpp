@@ -4,7 +4,6 @@
 #include "bindings/fields.h"
 #include "bindings/parts.h"
 #include "bindings/processes.h"
-#include "bindings/waits.h"
 #include "reader/replay/replay.h"
 
 namespace tare::bindings {
@@ -33,9 +32,10 @@ std::vector<reader::Exchange> exchanges(reader::Run& run, std::int32_t max_group
   return run.answer({.exchanges = {max_groups}}).exchanges.front();
 }
 
-std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run) {
+std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run,
+                                                   const std::vector<reader::Without>& changes) {
   const nb::gil_scoped_release unlocked;
-  return unwrap(reader::replay(run));
+  return unwrap(reader::replay(run, changes));
 }
 
 void define_rows(nb::module_& module) {
@@ -75,7 +75,25 @@ void define_rows(nb::module_& module) {
       .field("runtime_ns", &ReplayedWorld::runtime_ns)
       .field("ideal_ns", &ReplayedWorld::ideal_ns)
       .field("useful_ns", &ReplayedWorld::useful_ns)
-      .field("unknown_ns", &ReplayedWorld::unknown_ns);
+      .field("unknown_ns", &ReplayedWorld::unknown_ns)
+      .field("without_ns", &ReplayedWorld::without_ns);
+  using reader::Without;
+  using Factor = std::tuple<std::int32_t, std::int32_t, double>;
+  Fields<Without>(module, "Without",
+                  "What a replay changes: the time of ranks outside MPI before the calls of a site, times a factor "
+                  "(`faster`: rank, site, factor), and sites in whose calls nobody waits.")
+      .field("world", &Without::world)
+      .value(
+          "faster",
+          [](const Without& of) {
+            std::vector<Factor> faster;
+            for (const Without::Faster& each : of.faster) faster.emplace_back(each.rank, each.site, each.factor);
+            return faster;
+          },
+          [](Without& of, const std::vector<Factor>& faster) {
+            for (const auto& [rank, site, factor] : faster) of.faster.push_back({rank, site, factor});
+          })
+      .field("not_waiting", &Without::not_waiting);
 }
 
 }  // namespace
@@ -104,8 +122,9 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("communicators", rows(communicator_rows));
   run.def("scopes", rows(scope_rows));
   run.def("replay", rows(replayed_worlds),
-          "How long each world would have taken on an ideal network; reads the whole trace.");
-  run.def("wait_report", [](PyRun& of) { return wait_report(of.run()); });
+          "changes"_a = std::vector<reader::Without>{},
+          "How long each world would have taken on an ideal network, and with each of the changes (`without_ns`); reads "
+          "the whole trace.");
   run.def("warnings", &PyRun::warnings);
   return run;
 }

@@ -74,9 +74,9 @@ def test_wait_states_are_those_of_the_report(page: Opened) -> None:
     page.page.locator("#waitstates").scroll_into_view_if_needed()
     page.wait("document.querySelectorAll('#waitstates .tabulator-row').length > 0")
     sums: dict[tuple[str, str], int] = {}
-    for row in package.open(RUN).wait_report["waits"]:
-        key = row["kind"], row["function"]
-        sums[key] = sums.get(key, 0) + row["waits"]
+    for row in package.open(RUN).wait_report.waits:
+        key = row.kind, row.function
+        sums[key] = sums.get(key, 0) + row.waits
     shown: dict[tuple[str, str], int] = {}
     fields = ("kind", "function", "waits")
     for kind, function, waits in zip(*(column(page, "waitstates", field) for field in fields), strict=True):

@@ -72,15 +72,15 @@ def test_waits_are_where_the_program_has_them(
         assert opened.sites[row["delay_site"]]["line"] == marked(kind, "delay")
         assert not row["delay_in_call"]
     report = opened.wait_report
-    assert set(found) <= {row["rank"] for row in report["waits"] if row["kind"] == kind}
+    assert set(found) <= {row.rank for row in report.waits if row.kind == kind}
     # The sleep is on the critical path, and the wait for it is not.
     slept = sum(
-        row["time_ns"]
-        for row in report["critical_path"]
-        if row["rank"] == late and opened.sites[row["site"]]["line"] == marked(kind, "delay")
+        row.time_ns
+        for row in report.critical_path
+        if row.rank == late and opened.sites[row.site]["line"] == marked(kind, "delay")
     )
     assert slept >= LATE_MS * 1_000_000 * 0.99
-    assert report["clock_violations"] == []
+    assert report.clock_violations == []
 
 
 def rows(run: Path) -> list[dict[str, Any]]:

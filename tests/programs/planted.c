@@ -358,7 +358,7 @@ static void stopped(void) {
 }
 
 /* Rank 0 takes the messages in the order of the ranks, but rank 1 is the last to send.
- * @wrong order: ranks=4 wrong-order cause=1 named=0 */
+ * @wrong order: ranks=4 wrong-order cause=1 */
 static void wrong_order(void) {
   for (int step = 0; step < 6; ++step) {
     if (rank != 0) {

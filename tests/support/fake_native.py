@@ -415,43 +415,36 @@ STRUCTURE = COMPILED.Structure(
         )
     ],
 )  # fmt: skip
-WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
-    "waits": [
-        {
-            "world": 0, "rank": 1, "kind": "late sender", "function": "MPI_Recv", "site": 0,
-            "waits": 3, "wait_ns": 400_000_000, "longest_ns": 200_000_000,
-        }
+WAIT_REPORT = COMPILED.WaitReport(
+    waits=[
+        COMPILED.WaitSum(
+            world=0, rank=1, kind="late sender", function="MPI_Recv", site=0, waits=3, wait_ns=400_000_000,
+            longest_ns=200_000_000,
+        )
     ],
-    "awaited": [
-        {
-            "world": 0, "rank": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0,
-            "wait_ns": 400_000_000,
-        }
+    awaited=[
+        COMPILED.AwaitedSum(
+            world=0, rank=0, kind="late sender", function="MPI_Recv", site=0, wait_ns=400_000_000
+        )
     ],
-    "causes": [
-        {
-            "world": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0, "cause_rank": 0,
-            "cause_function": "MPI_Send", "cause_site": 1, "cause_in_call": False, "waits": 3,
-            "wait_ns": 300_000_000.0, "longest_ns": 200_000_000.0, "waits_by_time": [3] + 7 * [0],
-            "by_time": [300_000_000.0] + 7 * [0.0],
-            "by_rank": {1: 300_000_000.0},
-        },
-        {
-            "world": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0, "cause_rank": -1,
-            "cause_function": "", "cause_site": -1, "cause_in_call": False, "waits": 3,
-            "wait_ns": 100_000_000.0, "longest_ns": 50_000_000.0, "waits_by_time": [3] + 7 * [0],
-            "by_time": 8 * [12_500_000.0],
-            "by_rank": {1: 100_000_000.0},
-        },
+    causes=[
+        COMPILED.RootSum(
+            world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=0,
+            cause_function="MPI_Send", cause_site=1, waits=3, wait_ns=300_000_000.0,
+            longest_ns=200_000_000.0, by_time=[300_000_000.0], waits_by_time=[3],
+            by_rank=[0.0, 300_000_000.0],
+        ),
+        COMPILED.RootSum(
+            world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=-1, cause_site=-1,
+            waits=3, wait_ns=100_000_000.0, longest_ns=50_000_000.0, by_time=8 * [12_500_000.0],
+            waits_by_time=[3], by_rank=[0.0, 100_000_000.0],
+        ),
     ],
-    "wrong_order": [],
-    "outside": [{"world": 0, "rank": 0, "function": "MPI_Send", "site": 1, "time_ns": 500_000_000}],
-    "critical_path": [
-        {"world": 0, "rank": 0, "function": "MPI_Send", "site": 1, "in_call": False, "time_ns": 500_000_000}
+    outside=[COMPILED.OutsideSum(world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)],
+    critical_path=[
+        COMPILED.PathSum(world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)
     ],
-    "clock_violations": [],
-    "warnings": [],
-}  # fmt: skip
+)  # fmt: skip
 
 
 FUNCTION_TOTALS: list[dict[str, Any]] = [
@@ -563,7 +556,7 @@ class Run:
     def sample_summaries(self) -> list[Any]:
         return SAMPLE_SUMMARIES if self.sampled else []
 
-    def wait_report(self) -> dict[str, list[dict[str, Any]]]:
+    def wait_report(self) -> Any:
         return WAIT_REPORT
 
     def structure(self) -> Any:

@@ -118,8 +118,9 @@ class Verdict:
 
 
 def judge(of: Planted, said: dict[str, Any], *, exactly: bool = True) -> Verdict:
-    """Compares; what is not explained, and what measuring cost, is no finding."""
-    found = [each for each in said["findings"] if each["kind"] not in ("not explained", "cost of measuring")]
+    """Compares; what is not explained, what measuring cost, and how MPI_Init ended, is not the program's."""
+    others = ("not explained", "cost of measuring", "late start")
+    found = [each for each in said["findings"] if each["kind"] not in others]
     if not of.answers:
         return Verdict([], [each["sentence"] for each in found], [], [])
     wrong = ["nothing is said"]

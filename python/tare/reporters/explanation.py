@@ -57,8 +57,14 @@ def sentence(found: Finding, start_ns: int = 0) -> str:
     if found.sentence:
         return found.sentence
     if found.kind == "slow iterations":
-        return _slow_iterations(found, start_ns)
-    return _SENTENCES.get(found.kind, _wait)(found)
+        said = _slow_iterations(found, start_ns)
+    else:
+        said = _SENTENCES.get(found.kind, _wait)(found)
+    return f"{said} {_gain(found)}" if found.gain_ns else said
+
+
+def _gain(found: Finding) -> str:
+    return f"Without this, the program would take up to {units.duration(found.gain_ns or 0)} less."
 
 
 def record(found: Finding, start_ns: int) -> dict[str, Any]:
@@ -136,6 +142,15 @@ def _wrong_order(found: Finding) -> str:
     )
 
 
+def _late_start(found: Finding) -> str:
+    spends = "spends" if len(found.ranks) == 1 else "spend"
+    return (
+        f"Late start: rank {found.cause_rank} leaves {_call(found.cause_function, found.cause_at)} later than "
+        f"others; {rank_numbers.named(found.ranks)} {spends} {_takes(found)} waiting because of that, most in "
+        f"{_call(found.function, found.at)}."
+    )
+
+
 def _farm(found: Finding) -> str:
     number = units.number_of(found.calls, "task")
     tasks = f"Rank {found.detail} gives {number} to the others and computes nothing itself"
@@ -151,10 +166,11 @@ def _farm(found: Finding) -> str:
 
 
 def _serialised(found: Finding) -> str:
+    before = _call(found.cause_function, found.cause_at)
     return (
-        f"The ranks compute one after the other: {units.percent(found.cause_share or 0.0)} of all computing "
-        f"is on the critical path, and they spend {_takes(found)} waiting for one another's messages, most "
-        f"in {_call(found.function, found.at)}."
+        f"The ranks compute one after the other: {units.percent(found.cause_share or 0.0)} of what "
+        f"{rank_numbers.named(found.ranks)} compute before {before} is on the critical path, and they spend "
+        f"{_takes(found)} waiting for one another, most in {_call(found.function, found.at)}."
     )
 
 
@@ -305,6 +321,7 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "frequent calls": _frequent,
     "not explained": _not_explained,
     "farm": _farm,
+    "late start": _late_start,
     "wrong order": _wrong_order,
     "alternating imbalance": _imbalance,
 }

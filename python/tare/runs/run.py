@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         TotalCost,
         Trace,
         WaitReport,
+        Without,
     )
     from tare._native import Run as NativeRun
     from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
@@ -396,6 +397,11 @@ class Run(Tables):
         """
         with self._reading():
             return self._native.replay()
+
+    def replayed_with(self, changes: Sequence[Without]) -> list[ReplayedWorld]:
+        """The same, and the time with each of the changes."""
+        with self._reading():
+            return self._native.replay(changes)
 
     @cached_property
     def wait_report(self) -> WaitReport:

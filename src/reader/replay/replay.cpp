@@ -43,6 +43,7 @@ struct Thread {
   std::optional<std::size_t> entered;      // the step before that call, if several threads of the process may call MPI
   std::optional<Event> at_entry;           // the event at that step, if another thread needs one
   std::int64_t begin_ns = 0;               // of its first call
+  std::uint32_t waits_at = 0;              // tag of the waits of that call: its site, plus 1
   std::int64_t useful_ns = 0, unknown_ns = 0;
 };
 
@@ -79,7 +80,7 @@ class World {
   // To be called after all processes have been added.
   void start();
   void add(const EventRow& row);
-  ReplayedWorld result(int world);
+  ReplayedWorld result(int world, const std::vector<Without>& changes);
 
  private:
   Thread& thread_of(Rank& rank, const EventRow& row);
@@ -96,6 +97,12 @@ class World {
   void wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event);
   void keep(Thread& thread, const EventRow& row);
 
+  // The tag of the time of a rank before the calls of a site.
+  std::uint32_t tag_of(std::int32_t rank, std::int32_t site) {
+    return tags_.try_emplace({rank, site}, static_cast<std::uint32_t>(tags_.size() + 1)).first->second;
+  }
+  ReplayEngine::Change change_of(const Without& of) const;
+
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
   }
@@ -107,7 +114,9 @@ class World {
   ReplayEngine engine_;
   std::map<std::int32_t, Rank> ranks_;
   Channels<Message> channels_;
-  std::map<std::array<std::int64_t, 4>, Event> collectives_;  // by communicator, scope, number and part
+  std::map<std::array<std::int64_t, 4>, Event> collectives_;             // by communicator, scope, number and part
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> tags_;  // by rank and site
+  std::uint32_t last_waits_at_ = 0;                                      // the largest Thread::waits_at
   std::string obstacle_;
 };
 
@@ -157,8 +166,10 @@ void World::add(const EventRow& row) {
   if (row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns || !obstacle_.empty()) return;
   Thread& thread = thread_of(rank, row);
   const std::int64_t gap_ns = difference(row.start_ns, thread.last_ns);
+  thread.waits_at = static_cast<std::uint32_t>(row.site + 1);
+  last_waits_at_ = std::max(last_waits_at_, thread.waits_at);
   if (gap_ns > 0) {
-    engine_.spend(thread.timeline, gap_ns);
+    engine_.spend(thread.timeline, gap_ns, tag_of(row.rank, row.site));
     thread.useful_ns = sum(thread.useful_ns, gap_ns);
   }
   if (rank.process->may_hand_over()) thread.entered = engine_.reach(thread.timeline, {});
@@ -212,7 +223,7 @@ void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optiona
   if (request != no_request)
     started(rank, thread, request) = {true, event, -1, 0, {}};
   else if (event)
-    engine_.await(thread.timeline, *event);
+    engine_.await(thread.timeline, *event, thread.waits_at);
 }
 
 void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
@@ -317,13 +328,13 @@ bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   const auto found = rank.started.extract(key_of(is_own ? thread.number : request.starter, request.request));
   if (found.empty()) return request.peer == no_peer;  // a send whose handle other requests had, too
   const Started& of = found.mapped();
-  if (of.awaits) engine_.await(thread.timeline, *of.awaits);
+  if (of.awaits) engine_.await(thread.timeline, *of.awaits, thread.waits_at);
   if (!of.posted) return of.is_known;
   if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or MPI_PROC_NULL
   if (request.peer_world < 0 || request.tag < 0) return false;
   const Message m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
   engine_.set_event(of.timeline, *of.posted, m.posted);
-  engine_.await(thread.timeline, m.sent);
+  engine_.await(thread.timeline, m.sent, thread.waits_at);
   return true;
 }
 
@@ -368,7 +379,20 @@ std::int64_t useful_ns(const Rank& rank) {
   return life > 0 ? rounded_ns(useful / life * net_ns) : 0;
 }
 
-ReplayedWorld World::result(int world) {
+ReplayEngine::Change World::change_of(const Without& of) const {
+  ReplayEngine::Change change;
+  change.factors.assign(tags_.size() + 1, 1.0);
+  for (const Without::Faster& faster : of.faster)
+    if (const auto found = tags_.find({faster.rank, faster.site}); found != tags_.end())
+      change.factors[found->second] = std::max(faster.factor, 0.0);
+  change.ignored.assign(last_waits_at_ + 1, false);
+  for (const std::int32_t site : of.not_waiting)
+    if (site >= 0 && static_cast<std::uint32_t>(site) < last_waits_at_)
+      change.ignored[static_cast<std::size_t>(site) + 1] = true;
+  return change;
+}
+
+ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
   ReplayedWorld result;
   result.world = world;
   result.obstacle = obstacle_;
@@ -383,16 +407,21 @@ ReplayedWorld World::result(int world) {
     for (const auto& [thread_number, thread] : rank.others)
       result.unknown_ns = std::max(result.unknown_ns, thread.unknown_ns);
   }
-  if (const auto ends = engine_.run())
-    result.ideal_ns = *std::max_element(ends->begin(), ends->end());
-  else
-    result = {world, "a rank waits for a call that is not in the trace", 0, 0, 0, 0};
+  const auto last = [](const std::vector<std::int64_t>& ends) { return *std::max_element(ends.begin(), ends.end()); };
+  const auto ends = engine_.run();
+  if (!ends) return {world, "a rank waits for a call that is not in the trace"};
+  result.ideal_ns = last(*ends);
+  for (const Without& change : changes)
+    if (change.world == world) {
+      const auto changed = engine_.run(change_of(change));
+      result.without_ns.push_back(changed ? last(*changed) : result.ideal_ns);
+    }
   return result;
 }
 
 }  // namespace
 
-Result<std::vector<ReplayedWorld>> replay(const Run& run) {
+Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<Without>& changes) {
   const std::vector<CallRole> roles = roles_of_calls(run.functions());
   std::map<int, World> worlds;
   for (const Process& process : run.processes())
@@ -410,8 +439,8 @@ Result<std::vector<ReplayedWorld>> replay(const Run& run) {
   }
   std::vector<ReplayedWorld> results;
   for (auto& [number, world] : worlds) {
-    results.push_back(world.result(number));
-    if (!events->warnings().empty()) results.back() = {number, "the trace is damaged", 0, 0, 0, 0};
+    results.push_back(world.result(number, changes));
+    if (!events->warnings().empty()) results.back() = {number, "the trace is damaged"};
   }
   return results;
 }

@@ -10,6 +10,18 @@
 
 namespace tare::reader {
 
+// A change of what was recorded, to see what would be gained by it.
+struct Without {
+  // The time of a rank outside MPI before the calls of a site, times a factor.
+  struct Faster {
+    std::int32_t rank = -1, site = -1;
+    double factor = 1;
+  };
+  std::int32_t world = 0;
+  std::vector<Faster> faster;
+  std::vector<std::int32_t> not_waiting;  // sites in whose calls nobody waits
+};
+
 struct ReplayedWorld {
   int world = 0;
   std::string obstacle;         // not empty: why it could not be replayed; all other fields are then 0
@@ -19,9 +31,10 @@ struct ReplayedWorld {
   // Time in calls for which the trace does not tell what they wait for, of the thread with the most. The replay keeps
   // the recorded duration of these calls.
   std::int64_t unknown_ns = 0;
+  std::vector<std::int64_t> without_ns{};  // ideal_ns with each of the changes of this world
 };
 
 // One result for each world that has ranks. Reads the trace once, and needs some 150 bytes of memory for each message.
-Result<std::vector<ReplayedWorld>> replay(const Run& run);
+Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<Without>& changes = {});
 
 }  // namespace tare::reader

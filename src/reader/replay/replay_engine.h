@@ -1,4 +1,5 @@
-// Computes when timelines end that wait for events of one another. It knows nothing about MPI.
+// Computes when timelines end that wait for events of one another, as recorded or with changes. It knows nothing
+// about MPI.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +21,41 @@ class ReplayEngine {
   void order(Event earlier, Event later);
 
   std::size_t add_timeline(std::int64_t start_ns);
-  void spend(std::size_t timeline, std::int64_t ns);
+  // `tag`: what a Change may change the time of; 0: nothing.
+  void spend(std::size_t timeline, std::int64_t ns, std::uint32_t tag = 0);
   // Appends a step that reaches the event. Returns the index of the step, so that set_event() can set the event later.
   // Without an event, the step does nothing.
   std::size_t reach(std::size_t timeline, std::optional<Event> event);
   void set_event(std::size_t timeline, std::size_t step, Event event);
-  void await(std::size_t timeline, Event event);
+  // `tag`: as in spend(), but with numbers of its own.
+  void await(std::size_t timeline, Event event, std::uint32_t tag = 0);
 
-  // The time at which each timeline ends; nothing if one waits for an event that never happens. To be called once.
-  std::optional<std::vector<std::int64_t>> run();
+  // What is different from what was recorded.
+  struct Change {
+    std::vector<double> factors;  // by tag, of the time that is spent; 1 beyond the end
+    std::vector<bool> ignored;    // by tag, whether events are not awaited; false beyond the end
+  };
+  // The time at which each timeline ends; nothing if one waits for an event that never happens.
+  std::optional<std::vector<std::int64_t>> run() const { return run({}); }
+  std::optional<std::vector<std::int64_t>> run(const Change& change) const;
 
  private:
   enum class Kind : std::uint8_t { spend, reach, await, nothing };
   struct Step {
     std::int64_t ns;
     Event event;
-    Kind kind;
+    std::uint32_t tag : 30;
+    std::uint32_t kind : 2;
   };
   struct Timeline {
-    std::int64_t now;
+    std::int64_t start_ns;
     std::vector<Step> steps;
-    std::size_t next = 0;
-    std::uint32_t next_waiter = 0;  // the next timeline that waits for the same event, plus 1; 0: none
   };
-  struct State {
-    std::int64_t time = INT64_MIN;
-    std::uint32_t missing;
-    std::uint32_t first_waiter = 0;  // the first timeline that waits for it, plus 1; 0: none
-  };
+  class Player;
 
-  void play(std::size_t timeline);
-  void record_arrival(Event event, std::int64_t time);
-
-  std::vector<State> events_;
+  std::vector<std::uint32_t> events_;  // by how many steps each is reached
   std::unordered_map<Event, Event> later_;
   std::vector<Timeline> timelines_;
-  std::vector<std::size_t> ready_;  // timelines that can go on
 };
 
 }  // namespace tare::reader

@@ -22,11 +22,11 @@ using format::no_tag;
 
 class ReplayTest : public ::testing::Test {
  protected:
-  ReplayedWorld replayed() {
+  ReplayedWorld replayed(const std::vector<Without>& changes = {}) {
     const std::string file = run_of(ranks, second);
     const auto run = reader::Run::of_memory(file);
     EXPECT_TRUE(run) << run.error();
-    const auto worlds = replay(*run);
+    const auto worlds = replay(*run, changes);
     EXPECT_TRUE(worlds) << worlds.error();
     EXPECT_EQ(worlds->size(), 1U);
     return worlds->front();
@@ -59,6 +59,20 @@ TEST_F(ReplayTest, APipelineStaysSerial) {
   ranks[1].call("MPI_Recv", 1080, 0, 3);
   ranks[1].compute(1000);
   expect(1000, 2000, 2080);
+}
+
+TEST_F(ReplayTest, ChangesSayWhatWouldBeGained) {
+  // Rank 0 computes for 1000, rank 1 for 200; after the barrier both compute for 100.
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    ranks[rank].compute(rank == 0 ? 1000 : 200);
+    ranks[rank].at(1);
+    ranks[rank].call("MPI_Barrier", rank == 0 ? 10 : 810);
+    ranks[rank].compute(100);
+  }
+  const Without even{0, {{0, 0, 0.6}, {1, 0, 3.0}}, {}}, none{0, {}, {0}}, elsewhere{1, {}, {0}};
+  const ReplayedWorld found = replayed({even, none, elsewhere});
+  EXPECT_EQ(found.ideal_ns, 1100);
+  EXPECT_EQ(found.without_ns, (std::vector<std::int64_t>{700, 1100}));
 }
 
 TEST_F(ReplayTest, MessagesOfAChannelAreTakenInOrder) {
@@ -281,6 +295,22 @@ TEST(ReplayEngine, EventsHappenWhenTheLastHasReachedThem) {
   engine.await(waits, after);
   engine.spend(waits, 5);
   EXPECT_EQ(engine.run(), (std::vector<std::int64_t>{100, 140, 145}));
+}
+
+TEST(ReplayEngine, RunsAgainWithChanges) {
+  ReplayEngine engine;
+  const auto sent = engine.add_event();
+  const std::size_t sender = engine.add_timeline(0), receiver = engine.add_timeline(0);
+  engine.spend(sender, 100, 1);
+  engine.reach(sender, sent);
+  engine.spend(receiver, 20, 2);
+  engine.await(receiver, sent, 7);
+  engine.spend(receiver, 5);
+  using Ends = std::vector<std::int64_t>;
+  EXPECT_EQ(engine.run(), (Ends{100, 105}));
+  EXPECT_EQ(engine.run({{1, 0.5, 2}, {}}), (Ends{50, 55}));
+  EXPECT_EQ(engine.run({{}, std::vector<bool>(8, true)}), (Ends{100, 25}));
+  EXPECT_EQ(engine.run(), (Ends{100, 105}));
 }
 
 TEST(CallRole, FollowsFromTheMeaning) {

@@ -119,27 +119,27 @@ class Basis:
         if not self.is_traced:
             return []
         report, groups = self.run.wait_report, _Groups(self.place)
-        for wait in report["waits"]:
-            if wait["world"] == self.world:
-                group = groups.of(wait["kind"], wait["function"], wait["site"])
-                group.waits += wait["waits"]
-                group.wait_ns += wait["wait_ns"]
-                _add(group.of_rank, wait["rank"], wait["wait_ns"])
-        for awaited in report["awaited"]:
-            if awaited["world"] == self.world:
-                group = groups.of(awaited["kind"], awaited["function"], awaited["site"])
-                _add(group.by_cause, awaited["rank"], awaited["wait_ns"])
+        for wait in report.waits:
+            if wait.world == self.world:
+                group = groups.of(wait.kind, wait.function, wait.site)
+                group.waits += wait.waits
+                group.wait_ns += wait.wait_ns
+                _add(group.of_rank, wait.rank, wait.wait_ns)
+        for awaited in report.awaited:
+            if awaited.world == self.world:
+                group = groups.of(awaited.kind, awaited.function, awaited.site)
+                _add(group.by_cause, awaited.rank, awaited.wait_ns)
         for root in self.root_sums:
-            if root["cause_rank"] >= 0:
-                group = groups.of(root["kind"], root["function"], root["site"])
-                place = self.place(root["cause_site"])
+            if root.cause_rank >= 0:
+                group = groups.of(root.kind, root.function, root.site)
+                place = self.place(root.cause_site)
                 delay = (
-                    root["cause_rank"],
-                    root["cause_function"],
+                    root.cause_rank,
+                    root.cause_function,
                     place,
-                    root["cause_in_call"],
+                    root.cause_in_call,
                 )
-                _add(group.by_delay, delay, round(root["wait_ns"]))
+                _add(group.by_delay, delay, round(root.wait_ns))
         return sorted(groups.all.values(), key=lambda each: -each.wait_ns)
 
     def place(self, site: int) -> Placed:
@@ -152,17 +152,26 @@ class Basis:
         """The waits by what caused them in the end."""
         if not self.is_traced:
             return []
-        return [each for each in self.run.wait_report["causes"] if each["world"] == self.world]
+        return [each for each in self.run.wait_report.causes if each.world == self.world]
 
     @cached_property
     def outside_ns(self) -> dict[Line, dict[int, int]]:
         """The time of each rank outside MPI before the calls of each line."""
         times: dict[Line, dict[int, int]] = {}
-        for each in self.run.wait_report["outside"] if self.is_traced else ():
-            if each["world"] == self.world:
-                line = each["function"], self.place(each["site"])
-                _add(times.setdefault(line, {}), each["rank"], each["time_ns"])
+        for each in self.run.wait_report.outside if self.is_traced else ():
+            if each.world == self.world:
+                line = each.function, self.place(each.site)
+                _add(times.setdefault(line, {}), each.rank, each.time_ns)
         return times
+
+    @cached_property
+    def sites_of(self) -> dict[Line, set[int]]:
+        """The call sites of each line of the trace."""
+        sites: dict[Line, set[int]] = {}
+        for each in self.run.wait_report.outside if self.is_traced else ():
+            if each.world == self.world:
+                sites.setdefault((each.function, self.place(each.site)), set()).add(each.site)
+        return sites
 
     def line_of_row(self, row: ProfileRow) -> Line:
         """The line of a row of the profile by line."""

@@ -48,17 +48,17 @@ def _is_of(group: Group, slow: Finding) -> bool:
     activity = group.activity
     if activity is None or slow.cause_in_call or activity.in_call or activity.at != slow.cause_at:
         return False
-    return slow.cause_rank == next(iter(group.by_cause())) and slow.time_ns * 2 >= max(
-        loss.longest_ns for loss in group.losses
-    )
+    of_rank_ns = group.by_cause().get(-1 if slow.cause_rank is None else slow.cause_rank, 0.0)
+    longest_ns = max(loss.longest_ns for loss in group.losses)
+    return 2 * of_rank_ns >= group.time_ns and 2 * slow.time_ns >= longest_ns
 
 
 def _with_order(basis: Basis, found: Finding) -> Finding:
     """A wait for a message, during most of which another lay there, is one of the order of receives."""
     time_ns = sum(
-        each["time_ns"]
-        for each in basis.run.wait_report["wrong_order"]
-        if (each["world"], each["function"], basis.place(each["site"]))
+        each.time_ns
+        for each in basis.run.wait_report.wrong_order
+        if (each.world, each.function, basis.place(each.site))
         == (basis.world, found.function, found.at)
     )
     if found.kind != "late sender" or 2 * time_ns < found.time_ns:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 from tare import registry, units
 from tare.analysis import retimed
-from tare.analysis.explain import calls, ended, losses
+from tare.analysis.explain import calls, ended, gains, losses
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
@@ -36,7 +36,7 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     told = Told([], losses.all_of(basis))
     if not (is_too_short or is_stuck):
         _look(basis, told, notes)
-    found = sorted(told.findings, key=lambda each: -each.share)
+    found = gains.with_gains(basis, told.findings)
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
     if rest and rest.share >= MIN_MPI_SHARE:
         found.append(rest)
@@ -88,15 +88,15 @@ def _notes(basis: Basis) -> list[str]:
     if trace["overwritten_bytes"]:
         notes.append("The trace holds the newest events alone: earlier waits are missing.")
     if basis.is_traced:
-        violations = basis.run.wait_report["clock_violations"]
+        violations = basis.run.wait_report.clock_violations
         if violations:
-            most = max(each["most_ns"] for each in violations)
+            most = max(each.most_ns for each in violations)
             notes.append(
                 f"The clocks of two ranks disagree by {most / 1000:,.1f} µs at least: waits may be off; "
                 "--times corrected corrects them."
             )
         notes += retimed.sentences(basis.run.retimed)
-        notes += (f"{line[0].upper()}{line[1:]}." for line in basis.run.wait_report["warnings"])
+        notes += (f"{line[0].upper()}{line[1:]}." for line in basis.run.wait_report.warnings)
     if basis.other_worlds:
         notes.append(f"{basis.other_worlds} other worlds were not looked at.")
     return notes

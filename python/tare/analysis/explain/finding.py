@@ -54,6 +54,7 @@ class Finding:
     share: float = 0.0  # share of `time_ns` in the net time of all ranks
     time_ns: int = 0  # the time that it takes
     lost_ns: int = 0  # part of it that ranks lose: no other finding has it. Of computing, nothing is lost
+    gain_ns: int | None = None  # what the program would take less without it, at most; None: not known
     function: str = ""  # the function in which the time is spent
     at: Placed = UNKNOWN  # where it is called
     ranks: tuple[int, ...] = ()  # ranks that wait; for imbalance, ranks that compute longer than the others
@@ -69,6 +70,7 @@ class Finding:
     cause_in_call: bool = False  # True: in the call; False: outside MPI before it
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
+    beyond_ns: int | None = None  # of slow iterations: their time beyond the median
     tail_ns: int | None = None  # of a farm: time in which workers had nothing left to do
     trend: str = ""  # "grows": the waits become longer in the course of the run
     first_ns: int | None = None  # Unix time at which the longest iteration began

@@ -36,12 +36,16 @@ def slow_iterations(basis: Basis, told: Told) -> list[Finding]:
 
 
 def slowest(basis: Basis) -> Finding | None:
-    """The slow iterations of the rank and phase that lose most by them."""
+    """The slow iterations of the rank and phase that lose most by them, if one can be found for its own sake.
+
+    A rank that is slow in calls waits, or is held up.
+    """
     if not basis.is_traced or not basis.net_ns:
         return None
     loops = [loop for loop in basis.run.structure.loops if loop.world == basis.world]
     slow = [loop for loop in loops if loop.slow and _is_slow(loop, basis.net_ns)]
-    return _finding(basis, max(slow, key=lambda loop: loop.beyond_ns)) if slow else None
+    found = [_finding(basis, loop) for loop in slow]
+    return max(found, key=lambda each: (not each.cause_in_call, each.time_ns), default=None)
 
 
 def _is_slow(loop: Loop, net_ns: int) -> bool:
@@ -66,6 +70,7 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
         kind="slow iterations",
         share=loop.beyond_ns / basis.net_ns,
         time_ns=loop.beyond_ns,
+        beyond_ns=loop.beyond_ns,
         function=loop.function,
         at=basis.place(loop.site),
         ranks=(loop.rank,),

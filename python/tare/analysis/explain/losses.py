@@ -86,23 +86,23 @@ def all_of(basis: Basis) -> Losses:
     waits: dict[tuple[object, ...], Loss] = {}
     sizes = _largest_messages(basis)
     for of in basis.root_sums:
-        line = (of["function"], basis.place(of["site"]))
+        line = (of.function, basis.place(of.site))
         activity = None
-        if of["cause_rank"] >= 0:
-            at, in_call = basis.place(of["cause_site"]), of["cause_in_call"]
-            activity = Activity(of["cause_function"], at, in_call)
-        key = (line, of["kind"], of["cause_rank"], activity)
-        kind: str = of["kind"]
+        if of.cause_rank >= 0:
+            at, in_call = basis.place(of.cause_site), of.cause_in_call
+            activity = Activity(of.cause_function, at, in_call)
+        key = (line, of.kind, of.cause_rank, activity)
+        kind: str = of.kind
         if activity and activity.in_call and _may_be_held_up(activity.function, sizes):
             kind = ""
-        loss = waits.setdefault(key, Loss(line, 0.0, kind, of["cause_rank"], activity))
-        loss.time_ns += of["wait_ns"]
-        loss.waits += of["waits"]
-        loss.longest_ns = max(loss.longest_ns, of["longest_ns"])
-        for rank, time_ns in of["by_rank"].items():
+        loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity))
+        loss.time_ns += of.wait_ns
+        loss.waits += of.waits
+        loss.longest_ns = max(loss.longest_ns, of.longest_ns)
+        for rank, time_ns in enumerate(of.by_rank):
             loss.by_rank[rank] = loss.by_rank.get(rank, 0.0) + time_ns
-        loss.by_time = _sums(loss.by_time, of["by_time"])
-        loss.waits_by_time = _sums(loss.waits_by_time, of["waits_by_time"])
+        loss.by_time = _sums(loss.by_time, of.by_time)
+        loss.waits_by_time = _sums(loss.waits_by_time, of.waits_by_time)
     room = {line: float(time_ns) for line, time_ns in _in_calls(basis).items()}
     outside_ns = float(sum(basis.net_ns - process["net_ns"] for process in basis.processes))
     found = list(waits.values())
@@ -135,12 +135,15 @@ def _largest_messages(basis: Basis) -> dict[str, float]:
 
 
 def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
-    """Whether a call that takes long is no cause: it moves little, so the rank was held up in it."""
-    is_communication = meaning(function).kind in _COMMUNICATION
-    return is_communication and sizes.get(function, 0.0) < _LONG_BYTES
+    """Whether a call that takes long is no cause: the rank was held up in it.
+
+    That is so if it moves little; and if all make it together, they take long together.
+    """
+    kind = meaning(function).kind
+    return kind == "collective" or (kind in _OF_MESSAGES and sizes.get(function, 0.0) < _LONG_BYTES)
 
 
-_COMMUNICATION = ("send", "receive", "exchange", "probe", "start", "completion", "collective")
+_OF_MESSAGES = ("send", "receive", "exchange", "probe", "start", "completion")
 
 
 def _in_calls(basis: Basis) -> dict[Line, int]:

@@ -121,7 +121,8 @@ def _trend(group: Group) -> str:
 def of_group(basis: Basis, group: Group) -> Finding:
     """The group as what it is: an imbalance, or late messages and roots."""
     if group.activity is None or group.activity.in_call:
-        return finding(basis, group)
+        is_start = group.activity is not None and meaning(group.activity.function).begins == "world"
+        return finding(basis, group, "late start" if is_start else "")
     if 2 * group.of_kinds(OF_ALL) >= group.time_ns:
         return _imbalance(basis, group)
     return finding(basis, group)
@@ -167,10 +168,10 @@ def serialised(basis: Basis, group: Group) -> Finding | None:
     if activity is None or activity.in_call or 4 * group.of_kinds(OF_MESSAGES) < group.time_ns:
         return None
     on_path: dict[int, int] = {}
-    for part in basis.run.wait_report["critical_path"]:
-        line = part["function"], basis.place(part["site"])
-        if part["world"] == basis.world and not part["in_call"] and line == (activity.function, activity.at):
-            on_path[part["rank"]] = on_path.get(part["rank"], 0) + part["time_ns"]
+    for part in basis.run.wait_report.critical_path:
+        line = part.function, basis.place(part.site)
+        if part.world == basis.world and not part.in_call and line == (activity.function, activity.at):
+            on_path[part.rank] = on_path.get(part.rank, 0) + part.time_ns
     path_ns, all_ns = sum(on_path.values()), sum(basis.outside_ns[activity.function, activity.at].values())
     by_cause = group.by_cause()
     most = max(by_cause.values()) / group.time_ns

@@ -1,0 +1,86 @@
+"""What a program would gain at most without what a finding names: a replay of the trace without it.
+
+The replay is on an ideal network (docs/profile.md), with and without the change; the difference is the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tare.analysis.efficiency import REPLAYED_EVENTS
+from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.losses import Line
+
+# The time of ranks outside MPI before calls, times a factor (rank, site, factor), and calls that do not wait.
+Change = tuple[list[tuple[int, int, float]], list[int]]
+
+
+def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings with their gains, as far as these can be known, the largest first."""
+    changes = [_change(basis, each) if basis.is_traced else None for each in findings]
+    wanted = [change for change in changes if change is not None]
+    gains = iter(_replayed(basis, wanted))
+    found = [
+        replace(each, gain_ns=_in_calls(basis, each) if change is None else next(gains, None))
+        for each, change in zip(findings, changes, strict=True)
+    ]
+    return sorted(found, key=lambda each: -_order(basis, each))
+
+
+def _order(basis: Basis, of: Finding) -> float:
+    """The gain as a share of the time of the program; of an unknown one, what is lost."""
+    if of.gain_ns is None or not basis.net_ns:
+        return of.share
+    return of.gain_ns / basis.net_ns
+
+
+def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
+    """The gain by each change; none where the trace cannot be replayed, or takes long."""
+    events = sum(process["trace"]["events"] for process in basis.run.processes)
+    if not changes or events > REPLAYED_EVENTS:
+        return []
+    worlds = basis.run.replayed_with([(basis.world, *change) for change in changes])
+    world = next((each for each in worlds if each.world == basis.world), None)
+    if world is None or world["obstacle"] is not None:
+        return []
+    return [max(world["ideal_ns"] - time_ns, 0) for time_ns in world["without_ns"]]
+
+
+def _change(basis: Basis, of: Finding) -> Change | None:
+    """What is different without the finding; None for one that is about the time of calls themselves."""
+    line: Line = of.cause_function, of.cause_at
+    times = basis.outside_ns.get(line, {})
+    if of.kind == "needless barrier":
+        return [], sorted(basis.sites_of.get((of.function, of.at), ()))
+    if not times or of.cause_in_call or not of.lost_ns:
+        return None
+    sites = basis.sites_of[line]
+    if of.kind == "farm":
+        factor = (of.mean_ns or 0.0) / (of.most_ns or 1.0) if of.cause_rank is not None else 1.0
+        return [(of.cause_rank or 0, site, factor) for site in sites], []
+    if of.kind == "serialised":  # all do it at once
+        return [(rank, site, 1 / len(of.ranks)) for rank in times for site in sites], []
+    if of.kind == "slow iterations" and of.cause_rank is not None:
+        own_ns = times.get(of.cause_rank, 0)
+        left = max(own_ns - (of.beyond_ns or 0), 0) / own_ns if own_ns else 1.0
+        return [(of.cause_rank, site, left) for site in sites], []
+    # The same work, evenly on all ranks.
+    mean_ns = sum(times.values()) / basis.ranks
+    return [
+        (rank, site, mean_ns / time_ns) for rank, time_ns in times.items() for site in sites if time_ns
+    ], []
+
+
+def _in_calls(basis: Basis, of: Finding) -> int | None:
+    """Of time in calls: what of it is on the critical path."""
+    if not basis.is_traced or not of.lost_ns or of.cause_rank is not None or not of.function:
+        return None
+    return sum(
+        part.time_ns
+        for part in basis.run.wait_report.critical_path
+        if part.world == basis.world
+        and part.in_call
+        and (part.function, basis.place(part.site)) == (of.function, of.at)
+    )
