@@ -121,10 +121,10 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("sites", rows(site_rows));
   run.def("communicators", rows(communicator_rows));
   run.def("scopes", rows(scope_rows));
-  run.def("replay", rows(replayed_worlds),
-          "changes"_a = std::vector<reader::Without>{},
-          "How long each world would have taken on an ideal network, and with each of the changes (`without_ns`); reads "
-          "the whole trace.");
+  run.def(
+      "replay", rows(replayed_worlds), "changes"_a = std::vector<reader::Without>{},
+      "How long each world would have taken on an ideal network, and with each of the changes (`without_ns`); reads "
+      "the whole trace.");
   run.def("warnings", &PyRun::warnings);
   return run;
 }

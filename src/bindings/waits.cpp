@@ -127,8 +127,7 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("waits", &Order::waits)
       .field("time_ns", &Order::time_ns);
   using Outside = Named<reader::OutsideSum>;
-  rows_of_rank<reader::OutsideSum>(module, "OutsideSum",
-                                   "Time of a rank outside MPI before the calls of a site.")
+  rows_of_rank<reader::OutsideSum>(module, "OutsideSum", "Time of a rank outside MPI before the calls of a site.")
       .field("site", &Outside::site)
       .field("time_ns", &Outside::time_ns);
   using Path = Named<reader::PathSum>;

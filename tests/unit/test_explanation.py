@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import Placed
@@ -74,3 +76,10 @@ def test_json_has_places_taken_apart() -> None:
     row = explanation.record(finding("late sender"), 0)
     assert (row["file"], row["line"], row["cause_line"]) == ("/src/solver.c", 12, 34)
     assert row["sentence"].startswith("Late sender: ranks 1-2 spend 25.0 %")
+
+
+def test_a_gain_is_said_where_it_is_known() -> None:
+    row = finding("late sender")
+    assert explanation.sentence(row).endswith("of it).")
+    assert explanation.sentence(replace(row, gain_ns=0)).endswith(" no faster.")
+    assert explanation.sentence(replace(row, gain_ns=1_500_000_000)).endswith("up to 1.50 s less.")

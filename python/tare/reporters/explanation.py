@@ -60,11 +60,13 @@ def sentence(found: Finding, start_ns: int = 0) -> str:
         said = _slow_iterations(found, start_ns)
     else:
         said = _SENTENCES.get(found.kind, _wait)(found)
-    return f"{said} {_gain(found)}" if found.gain_ns else said
+    return f"{said} {_gain(found)}" if found.gain_ns is not None else said
 
 
 def _gain(found: Finding) -> str:
-    return f"Without this, the program would take up to {units.duration(found.gain_ns or 0)} less."
+    if not found.gain_ns:
+        return "This alone would make the program no faster."
+    return f"Without this, the program would take up to {units.duration(found.gain_ns)} less."
 
 
 def record(found: Finding, start_ns: int) -> dict[str, Any]:
@@ -143,11 +145,12 @@ def _wrong_order(found: Finding) -> str:
 
 
 def _late_start(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks)
     spends = "spends" if len(found.ranks) == 1 else "spend"
+    start = _call(found.cause_function, found.cause_at)
     return (
-        f"Late start: rank {found.cause_rank} leaves {_call(found.cause_function, found.cause_at)} later than "
-        f"others; {rank_numbers.named(found.ranks)} {spends} {_takes(found)} waiting because of that, most in "
-        f"{_call(found.function, found.at)}."
+        f"Late start: rank {found.cause_rank} leaves {start} later than others; {who} {spends} "
+        f"{_takes(found)} waiting because of that, most in {_call(found.function, found.at)}."
     )
 
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         TotalCost,
         Trace,
         WaitReport,
-        Without,
     )
     from tare._native import Run as NativeRun
     from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
@@ -398,10 +397,20 @@ class Run(Tables):
         with self._reading():
             return self._native.replay()
 
-    def replayed_with(self, changes: Sequence[Without]) -> list[ReplayedWorld]:
-        """The same, and the time with each of the changes."""
+    def replayed_with(
+        self, world: int, changes: Sequence[tuple[Sequence[tuple[int, int, float]], Sequence[int]]]
+    ) -> list[ReplayedWorld]:
+        """The same, and the time with each of these changes of a world (`without_ns`).
+
+        A change has factors for the time of ranks outside MPI before the calls of a site (rank, site,
+        factor), and the sites in whose calls nobody waits.
+        """
+        from tare._native import Without
+
         with self._reading():
-            return self._native.replay(changes)
+            return self._native.replay(
+                [Without(world=world, faster=faster, not_waiting=sites) for faster, sites in changes]
+            )
 
     @cached_property
     def wait_report(self) -> WaitReport:

@@ -58,8 +58,7 @@ def _with_order(basis: Basis, found: Finding) -> Finding:
     time_ns = sum(
         each.time_ns
         for each in basis.run.wait_report.wrong_order
-        if (each.world, each.function, basis.place(each.site))
-        == (basis.world, found.function, found.at)
+        if (each.world, each.function, basis.place(each.site)) == (basis.world, found.function, found.at)
     )
     if found.kind != "late sender" or 2 * time_ns < found.time_ns:
         return found

@@ -41,11 +41,11 @@ def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
     events = sum(process["trace"]["events"] for process in basis.run.processes)
     if not changes or events > REPLAYED_EVENTS:
         return []
-    worlds = basis.run.replayed_with([(basis.world, *change) for change in changes])
+    worlds = basis.run.replayed_with(basis.world, changes)
     world = next((each for each in worlds if each.world == basis.world), None)
-    if world is None or world["obstacle"] is not None:
+    if world is None or world.obstacle is not None:
         return []
-    return [max(world["ideal_ns"] - time_ns, 0) for time_ns in world["without_ns"]]
+    return [max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns]
 
 
 def _change(basis: Basis, of: Finding) -> Change | None:
@@ -74,7 +74,7 @@ def _change(basis: Basis, of: Finding) -> Change | None:
 
 
 def _in_calls(basis: Basis, of: Finding) -> int | None:
-    """Of time in calls: what of it is on the critical path."""
+    """The part of the time in calls that is on the critical path."""
     if not basis.is_traced or not of.lost_ns or of.cause_rank is not None or not of.function:
         return None
     return sum(
