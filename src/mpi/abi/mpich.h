@@ -13,7 +13,6 @@ namespace tare::mpi::abi {
 /// bits 29-26 the type of object, the rest an index.
 struct Mpich : Callbacks {
   static constexpr Kind kind = Kind::mpich;
-  static constexpr const char* name = "mpich";
 
   using Comm = int;
   using Datatype = int;
@@ -52,7 +51,6 @@ struct Mpich : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
-  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = true;
   static Count byte_count(const Status& status) noexcept {
     return static_cast<Count>(status.count_high_and_cancelled >> 1) << 32 | status.count_low;
@@ -63,27 +61,17 @@ struct Mpich : Callbacks {
   static bool cancelled(const Status& status) noexcept { return (status.count_high_and_cancelled & 1) != 0; }
 
   static constexpr Comm comm_world() noexcept { return 0x44000000; }
-  static constexpr Comm comm_self() noexcept { return 0x44000001; }
   static constexpr Comm comm_null() noexcept { return 0x04000000; }
   static constexpr Request request_null() noexcept { return 0x2c000000; }
   static constexpr Datatype datatype_null() noexcept { return 0x0c000000; }
   static constexpr Message message_null() noexcept { return 0x2c000000; }
-  static constexpr Message message_no_proc() noexcept { return 0x6c000000; }
-  static constexpr Win win_null() noexcept { return 0x20000000; }
-  static constexpr File file_null() noexcept { return nullptr; }
   static constexpr Group group_null() noexcept { return 0x08000000; }
-  static constexpr Session session_null() noexcept { return 0x38000000; }
-  static constexpr Info info_null() noexcept { return 0x1c000000; }
 
   static constexpr Datatype datatype_byte() noexcept { return 0x4c00010d; }
 
-  static constexpr void* bottom() noexcept { return nullptr; }
   static void* in_place() noexcept { return reinterpret_cast<void*>(-1L); }
   static Status* status_ignore() noexcept { return reinterpret_cast<Status*>(1); }
   static Status* statuses_ignore() noexcept { return reinterpret_cast<Status*>(1); }
-  static constexpr int* errcodes_ignore() noexcept { return nullptr; }
-  static int* unweighted() noexcept { return weights.unweighted; }
-  static int* weights_empty() noexcept { return weights.empty; }
 
   static constexpr int proc_null = -1;
   static constexpr int any_source = -2;
@@ -92,13 +80,8 @@ struct Mpich : Callbacks {
   static constexpr int undefined = -32766;
 
   static constexpr int success = 0;
-  static constexpr int err_unknown = 13;
   static constexpr int err_truncate = 14;
-  static constexpr int err_other = 15;
-  static constexpr int err_intern = 16;
   static constexpr int err_in_status = 17;
-  static constexpr int err_pending = 18;
-  static constexpr int err_unsupported_operation = 44;
 
   static constexpr int thread_single = 0;
   static constexpr int thread_funneled = 1;
@@ -106,20 +89,13 @@ struct Mpich : Callbacks {
   static constexpr int thread_multiple = 3;
 
   static constexpr int ident = 0;
-  static constexpr int congruent = 1;
-  static constexpr int similar = 2;
   static constexpr int unequal = 3;
   static constexpr int graph = 1;
   static constexpr int cart = 2;
   static constexpr int dist_graph = 3;
-  static constexpr int comm_type_shared = 1;
-  static constexpr int tag_ub = 0x64400001;
-  static constexpr int keyval_invalid = 0x24000000;
 
   static constexpr int max_library_version_string = 8192;
   static constexpr int max_object_name = 128;
-  static constexpr int max_processor_name = 128;
-  static constexpr int max_error_string = 512;
 
   /// Predefined datatypes (0x4c00ssii) carry their size in bits 15-8. The pair types whose
   /// parts leave a gap are the first five preallocated datatypes instead (0x8c000000 to 4).
@@ -130,13 +106,8 @@ struct Mpich : Callbacks {
     return pair < pair_sizes.size() ? pair_sizes[pair] : -1;
   }
 
-  /// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are pointer variables of the library, not constants.
-  /// A library without them (MPICH before 3.0) leaves both null, which no call of it can mean.
-  static bool bind(Lookup lookup, void* context) noexcept {
-    if (void* variable = lookup("MPI_UNWEIGHTED", context)) weights.unweighted = *static_cast<int**>(variable);
-    if (void* variable = lookup("MPI_WEIGHTS_EMPTY", context)) weights.empty = *static_cast<int**>(variable);
-    return true;
-  }
+  /// Nothing to look up.
+  static bool bind(Lookup, void*) noexcept { return true; }
 
  private:
   static constexpr std::array<std::int8_t, 5> pair_sizes{
@@ -146,12 +117,6 @@ struct Mpich : Callbacks {
       sizeof(short) + sizeof(int),        // MPI_SHORT_INT
       sizeof(long double) + sizeof(int),  // MPI_LONG_DOUBLE_INT
   };
-  struct Weights {
-    int* unweighted;
-    int* empty;
-  };
-  // Hidden, so that an access is one load also from a shared library.
-  [[gnu::visibility("hidden")]] static inline constinit Weights weights{};
 };
 
 static_assert(Page<Mpich>);

@@ -10,7 +10,6 @@ namespace tare::mpi::abi {
 /// predefined ones are addresses of variables of the library.
 struct OpenMpi : Callbacks {
   static constexpr Kind kind = Kind::openmpi;
-  static constexpr const char* name = "openmpi";
 
   using Comm = struct OpenMpiComm*;
   using Datatype = struct OpenMpiDatatype*;
@@ -49,7 +48,6 @@ struct OpenMpi : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
-  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = true;
   static Count byte_count(const Status& status) noexcept { return static_cast<Count>(status.bytes); }
   static constexpr bool isendrecv_fills_status = true;
@@ -57,27 +55,16 @@ struct OpenMpi : Callbacks {
   static bool cancelled(const Status& status) noexcept { return status.cancelled != 0; }
 
   static Comm comm_world() noexcept { return handles.comm_world; }
-  static Comm comm_self() noexcept { return handles.comm_self; }
   static Comm comm_null() noexcept { return handles.comm_null; }
   static Request request_null() noexcept { return handles.request_null; }
   static Datatype datatype_null() noexcept { return handles.datatype_null; }
   static Message message_null() noexcept { return handles.message_null; }
-  static Message message_no_proc() noexcept { return handles.message_no_proc; }
-  static Win win_null() noexcept { return handles.win_null; }
-  static File file_null() noexcept { return handles.file_null; }
   static Group group_null() noexcept { return handles.group_null; }
-  /// Null in Open MPI 4, which has no sessions.
-  static Session session_null() noexcept { return handles.session_null; }
   static Datatype datatype_byte() noexcept { return handles.datatype_byte; }
-  static Info info_null() noexcept { return handles.info_null; }
 
-  static constexpr void* bottom() noexcept { return nullptr; }
   static void* in_place() noexcept { return reinterpret_cast<void*>(1); }
   static constexpr Status* status_ignore() noexcept { return nullptr; }
   static constexpr Status* statuses_ignore() noexcept { return nullptr; }
-  static constexpr int* errcodes_ignore() noexcept { return nullptr; }
-  static int* unweighted() noexcept { return reinterpret_cast<int*>(2); }
-  static int* weights_empty() noexcept { return reinterpret_cast<int*>(3); }
 
   static constexpr int proc_null = -2;
   static constexpr int any_source = -1;
@@ -86,13 +73,8 @@ struct OpenMpi : Callbacks {
   static constexpr int undefined = -32766;
 
   static constexpr int success = 0;
-  static constexpr int err_unknown = 14;
   static constexpr int err_truncate = 15;
-  static constexpr int err_other = 16;
-  static constexpr int err_intern = 17;
   static constexpr int err_in_status = 18;
-  static constexpr int err_pending = 19;
-  static constexpr int err_unsupported_operation = 52;
 
   static constexpr int thread_single = 0;
   static constexpr int thread_funneled = 1;
@@ -100,20 +82,13 @@ struct OpenMpi : Callbacks {
   static constexpr int thread_multiple = 3;
 
   static constexpr int ident = 0;
-  static constexpr int congruent = 1;
-  static constexpr int similar = 2;
   static constexpr int unequal = 3;
   static constexpr int cart = 1;
   static constexpr int graph = 2;
   static constexpr int dist_graph = 3;
-  static constexpr int comm_type_shared = 0;
-  static constexpr int tag_ub = 0;
-  static constexpr int keyval_invalid = -1;
 
   static constexpr int max_library_version_string = 256;
   static constexpr int max_object_name = 64;
-  static constexpr int max_processor_name = 256;
-  static constexpr int max_error_string = 256;
 
   /// The size is inside the object, whose layout is not part of the interface.
   static constexpr int builtin_size(Datatype) noexcept { return -1; }
@@ -121,19 +96,13 @@ struct OpenMpi : Callbacks {
   static bool bind(Lookup lookup, void* context) noexcept {
     Handles found{};
     const bool complete = find(found.comm_world, "ompi_mpi_comm_world", lookup, context) &&
-                          find(found.comm_self, "ompi_mpi_comm_self", lookup, context) &&
                           find(found.comm_null, "ompi_mpi_comm_null", lookup, context) &&
                           find(found.request_null, "ompi_request_null", lookup, context) &&
                           find(found.datatype_null, "ompi_mpi_datatype_null", lookup, context) &&
                           find(found.datatype_byte, "ompi_mpi_byte", lookup, context) &&
                           find(found.message_null, "ompi_message_null", lookup, context) &&
-                          find(found.message_no_proc, "ompi_message_no_proc", lookup, context) &&
-                          find(found.win_null, "ompi_mpi_win_null", lookup, context) &&
-                          find(found.file_null, "ompi_mpi_file_null", lookup, context) &&
-                          find(found.group_null, "ompi_mpi_group_null", lookup, context) &&
-                          find(found.info_null, "ompi_mpi_info_null", lookup, context);
+                          find(found.group_null, "ompi_mpi_group_null", lookup, context);
     if (!complete) return false;
-    find(found.session_null, "ompi_mpi_instance_null", lookup, context);
     handles = found;
     return true;
   }
@@ -141,18 +110,12 @@ struct OpenMpi : Callbacks {
  private:
   struct Handles {
     Comm comm_world;
-    Comm comm_self;
     Comm comm_null;
     Request request_null;
     Datatype datatype_null;
     Datatype datatype_byte;
     Message message_null;
-    Message message_no_proc;
-    Win win_null;
-    File file_null;
     Group group_null;
-    Session session_null;
-    Info info_null;
   };
   // Hidden, so that an access is one load also from a shared library.
   [[gnu::visibility("hidden")]] static inline constinit Handles handles{};

@@ -12,7 +12,6 @@ namespace tare::mpi::abi {
 /// incomplete types; predefined ones are small integers in them.
 struct Standard : Callbacks {
   static constexpr Kind kind = Kind::standard;
-  static constexpr const char* name = "standard";
 
   using Comm = struct StandardComm*;
   using Datatype = struct StandardDatatype*;
@@ -49,7 +48,6 @@ struct Standard : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
-  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = false;
   static Count byte_count(const Status&) noexcept { return -1; }
   // As MPICH, the first library of this ABI.
@@ -58,27 +56,17 @@ struct Standard : Callbacks {
   static bool cancelled(const Status&) noexcept { return false; }
 
   static Comm comm_world() noexcept { return handle<Comm>(0x101); }
-  static Comm comm_self() noexcept { return handle<Comm>(0x102); }
   static Comm comm_null() noexcept { return handle<Comm>(0x100); }
   static Request request_null() noexcept { return handle<Request>(0x180); }
   static Datatype datatype_null() noexcept { return handle<Datatype>(0x200); }
   static Message message_null() noexcept { return handle<Message>(0x128); }
-  static Message message_no_proc() noexcept { return handle<Message>(0x129); }
-  static Win win_null() noexcept { return handle<Win>(0x110); }
-  static File file_null() noexcept { return handle<File>(0x118); }
   static Group group_null() noexcept { return handle<Group>(0x108); }
-  static Session session_null() noexcept { return handle<Session>(0x120); }
-  static Info info_null() noexcept { return handle<Info>(0x130); }
   // The size of a received message has to be asked for in a datatype.
   static Datatype datatype_byte() noexcept { return handle<Datatype>(0x247); }
 
-  static constexpr void* bottom() noexcept { return nullptr; }
   static void* in_place() noexcept { return reinterpret_cast<void*>(1); }
   static constexpr Status* status_ignore() noexcept { return nullptr; }
   static constexpr Status* statuses_ignore() noexcept { return nullptr; }
-  static constexpr int* errcodes_ignore() noexcept { return nullptr; }
-  static int* unweighted() noexcept { return reinterpret_cast<int*>(10); }
-  static int* weights_empty() noexcept { return reinterpret_cast<int*>(11); }
 
   static constexpr int any_source = -1;
   static constexpr int any_tag = -2;
@@ -87,13 +75,8 @@ struct Standard : Callbacks {
   static constexpr int undefined = -32766;
 
   static constexpr int success = 0;
-  static constexpr int err_unknown = 14;
   static constexpr int err_truncate = 15;
-  static constexpr int err_other = 16;
-  static constexpr int err_intern = 17;
-  static constexpr int err_pending = 18;
   static constexpr int err_in_status = 19;
-  static constexpr int err_unsupported_operation = 55;
 
   // Monotonic, but not 0 to 3.
   static constexpr int thread_single = 0;
@@ -102,20 +85,13 @@ struct Standard : Callbacks {
   static constexpr int thread_multiple = 4096;
 
   static constexpr int ident = 201;
-  static constexpr int congruent = 202;
-  static constexpr int similar = 203;
   static constexpr int unequal = 204;
   static constexpr int cart = 211;
   static constexpr int graph = 212;
   static constexpr int dist_graph = 213;
-  static constexpr int comm_type_shared = 221;
-  static constexpr int tag_ub = 501;
-  static constexpr int keyval_invalid = 0;
 
   static constexpr int max_library_version_string = 8192;
   static constexpr int max_object_name = 128;
-  static constexpr int max_processor_name = 256;
-  static constexpr int max_error_string = 512;
 
   static int builtin_size(Datatype datatype) noexcept {
     return builtin_size_of(reinterpret_cast<std::uintptr_t>(datatype));
