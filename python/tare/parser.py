@@ -20,6 +20,8 @@ from tare.options import Argument, Option
 
 Verb = Callable[..., int | None]
 HELP = ("-h", "--help")
+# What is said in help fits into a terminal of this width, as what argparse formats itself.
+COLUMNS = 80
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,7 +61,11 @@ def overview(about: str, verbs: dict[str, str], prog: str, more: Sequence[str] =
     width = max(map(len, verbs)) + 2
     lines = [f"Usage: {prog} [OPTIONS] COMMAND [ARGS]", "", *textwrap.indent(about, "  ").splitlines()]
     lines += ["", "Options:", *more, "  -h, --help  Show this message and exit.", "", "Commands:"]
-    return [*lines, *(f"  {name:<{width}}{said}" for name, said in verbs.items())]
+    for name, said in verbs.items():
+        lines += textwrap.wrap(
+            said, COLUMNS, initial_indent=f"  {name:<{width}}", subsequent_indent=" " * (width + 2)
+        ) or [f"  {name}"]
+    return lines
 
 
 def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
@@ -94,8 +100,17 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
     parser.usage = " ".join(
         [parser.prog, "[OPTIONS]", *(["--"] if rest and len(places) == 1 else []), *places]
     )
-    parser.description = textwrap.indent(inspect.getdoc(verb) or "", "  ")
+    parser.description = "\n\n".join(map(_filled, (inspect.getdoc(verb) or "").split("\n\n")))
     return parser, rest
+
+
+def _filled(paragraph: str) -> str:
+    """The paragraph, indented, in lines that are not too long; examples, and what is indented itself, as is."""
+    if paragraph.startswith("Example") or "\n " in paragraph:
+        return textwrap.indent(paragraph, "  ")
+    return textwrap.fill(
+        paragraph, COLUMNS, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+    )
 
 
 def _add_option(options: argparse._ArgumentGroup, name: str, kind: Any, said: Option, default: Any) -> None:

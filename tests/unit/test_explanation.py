@@ -38,6 +38,7 @@ def explained(*findings: Finding, traced: bool = True, notes: tuple[str, ...] = 
         ranks=4,
         net_ns=1_000_000_000,
         mpi_share=0.03,
+        total_ns=4_000_000_000,
         lost_ns=40_000_000,
         unexplained_ns=40_000_000,
         is_traced=traced,
@@ -83,3 +84,10 @@ def test_a_gain_is_said_where_it_is_known() -> None:
     assert explanation.sentence(row).endswith("of it).")
     assert explanation.sentence(replace(row, gain_ns=0)).endswith(" no faster.")
     assert explanation.sentence(replace(row, gain_ns=1_500_000_000)).endswith("up to 1.50 s less.")
+
+
+def test_what_is_lost_adds_up() -> None:
+    found = replace(explained(replace(finding("late sender"), lost_ns=1_000_000_000)), lost_ns=1_400_000_000)
+    assert explanation.sentences(replace(found, unexplained_ns=400_000_000), 0)[-1] == (
+        "In all, the ranks lose 35.0 % of their time; 10.0 % is not explained."
+    )

@@ -23,12 +23,14 @@ def test_help_has_an_example(tare: Tare, verb: str) -> None:
     done = tare(*verb.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Example: tare {verb}" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_main_help_names_every_verb(tare: Tare) -> None:
     shown = tare("--help").stdout
     assert all(f"\n  {verb} " in shown for verb in VERBS)
     assert "..." not in shown.split("Commands:")[1]
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_without_a_verb_the_help_is_shown(tare: Tare) -> None:

@@ -55,7 +55,7 @@ def events(
 ) -> None:
     """Print the recorded calls and events of a traced run.
 
-    Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
+    Example: tare events RUN --rank 0 --function MPI_Send --limit 20
     """
     if start is not None and end is not None and start > end:
         raise UsageError(f"--from {start:g} is later than --to {end:g}")

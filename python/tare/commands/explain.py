@@ -32,6 +32,7 @@ def explain(
             "ranks": found.ranks,
             "net_ns": found.net_ns,
             "mpi_share": found.mpi_share,
+            "total_ns": found.total_ns,
             "lost_ns": found.lost_ns,
             "unexplained_ns": found.unexplained_ns,
             "is_traced": found.is_traced,

@@ -41,7 +41,7 @@ def monitor(
     For runs of tare run --monitor, by their owner. All ranks follow from the same offload point on, which is
     printed.
 
-    Example: tare monitor app-20260131-120000 --set interval=2s,filter=statistics --send tolerance=1e-6
+    Example: tare monitor RUN --set interval=2s --send tolerance=1e-6
     """
     if changes is None and not send:
         raise UsageError("nothing to do: add --set KEY=VALUE, or --send NAME=VALUE")

@@ -38,7 +38,7 @@ def sql(
 
     The tables and their columns: docs/tables.md. It needs DuckDB.
 
-    Example: tare sql app-20260131-120000 "SELECT function, sum(time_ns) FROM profile GROUP BY ALL"
+    Example: tare sql RUN "SELECT function, sum(time_ns) FROM profile GROUP BY 1"
     """
     if csv and json:
         raise UsageError("--csv and --json exclude each other")

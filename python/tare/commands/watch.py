@@ -72,7 +72,7 @@ def watch(
     For runs of tare run --monitor. It ends with the run, or by Ctrl-C. Alerts are printed; COMMAND gets
     them as JSON on standard input, and in variables (docs/watch.md).
 
-    Example: tare watch app-20260131-120000 --prometheus 9464 --alert hang --alert imbalance:30% -- ./notify
+    Example: tare watch RUN --alert hang --alert imbalance:30% -- ./notify
     """
     from tare import _native
     from tare.monitor.alerts import AlertOutput

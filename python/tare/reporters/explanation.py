@@ -27,6 +27,8 @@ def sentences(of: Explanation, start_ns: int) -> list[str]:
     said = [sentence(finding, start_ns) for finding in of.findings]
     if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
         said.append(_nothing(of))
+    if any(finding.lost_ns for finding in of.findings):
+        said.append(_all_together(of))
     room = MAX_SENTENCES - len(said)
     hints = [*of.notes]
     if of.ranks and not of.is_traced:
@@ -50,6 +52,11 @@ def _nothing(of: Explanation) -> str:
     base = "trace" if of.is_traced else "profile"
     share = units.percent(of.mpi_share or 0.0)
     return f"Nothing in the {base} limits this program: MPI takes {share} of the ranks' time."
+
+
+def _all_together(of: Explanation) -> str:
+    lost, rest = (units.percent(time_ns / of.total_ns) for time_ns in (of.lost_ns, of.unexplained_ns))
+    return f"In all, the ranks lose {lost} of their time; {rest} is not explained."
 
 
 def sentence(found: Finding, start_ns: int = 0) -> str:

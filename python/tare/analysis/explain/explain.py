@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 from tare import registry, units
 from tare.analysis import retimed
+from tare.analysis.efficiency import efficiencies
 from tare.analysis.explain import calls, ended, gains, losses
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
@@ -44,7 +45,8 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
         findings=(*first, *found)[:MAX_FINDINGS],
         ranks=basis.ranks,
         net_ns=basis.net_ns,
-        mpi_share=basis.share(basis.mpi_ns) if basis.total_ns else None,
+        mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
+        total_ns=basis.total_ns,
         lost_ns=basis.lost_ns,
         unexplained_ns=basis.lost_ns - sum(each.lost_ns for each in found),
         is_traced=basis.is_traced,

@@ -87,6 +87,7 @@ class Explanation:
     ranks: int  # number of ranks
     net_ns: int  # longest net time of a rank
     mpi_share: float | None  # share of MPI in the net time of all ranks
+    total_ns: int  # the ranks' time: the longest net time of a rank, for each
     lost_ns: int  # time in which ranks were not outside MPI while the longest rank was there
     unexplained_ns: int  # part of it that is in no finding
     is_traced: bool  # waits, their causes and iterations were looked for
