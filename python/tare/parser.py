@@ -105,7 +105,7 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
 
 
 def _filled(paragraph: str) -> str:
-    """The paragraph, indented, in lines that are not too long; examples, and what is indented itself, as is."""
+    """The paragraph, indented, in lines that fit; examples, and what is indented itself, as is."""
     if paragraph.startswith("Example") or "\n " in paragraph:
         return textwrap.indent(paragraph, "  ")
     return textwrap.fill(

@@ -53,6 +53,13 @@ def diff(
         ),
     ] = None,
     metric: Annotated[Metric, Option(help="The metric that --fail-above checks.")] = Metric.NET,
+    scaling: Annotated[
+        bool,
+        Option(
+            "--scaling",
+            help="Compare runs on more and more ranks: efficiencies, and lines whose share grows.",
+        ),
+    ] = False,
     accept_failed: Annotated[
         bool, Option("--accept-failed", help="With --fail-above: accept runs that failed, too.")
     ] = False,
@@ -70,6 +77,10 @@ def diff(
     """
     if json and markdown:
         raise UsageError("choose one of --json and --markdown")
+    if scaling:
+        if fail_above is not None:
+            raise UsageError("choose one of --scaling and --fail-above")
+        return _scaling(runs, limit, json=json, markdown=markdown)
     threshold = _percent(fail_above) if fail_above is not None else None
     base_paths, new_paths = _sides(runs)
     base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
@@ -102,6 +113,48 @@ def diff(
         streams.say()
         streams.say(reporter.verdict(asked))
     return FAILED if asked is not None and asked.exceeded else 0
+
+
+def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -> int:
+    """What --scaling prints."""
+    from tare.analysis import scaling
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import scaling as reporter
+    from tare.reporters import terminal
+    from tare.reporters.console import console
+
+    if len(paths) < 2:
+        raise UsageError("--scaling compares at least two runs: tare diff --scaling RUN2 RUN4 RUN8")
+    runs = [open_readable(path) for path in paths]
+    if any(not run.processes for run in runs):
+        raise CommandError("--scaling: a run has no process that called MPI")
+    points, lines = scaling.points(runs), scaling.lines(runs)[: limit or None]
+    if json:
+        content = {
+            "runs": [asdict(point) for point in points],
+            "lines": [
+                {
+                    "function": line.function,
+                    **fields(line.place, PLACE),
+                    "shares": list(line.shares),
+                    "growth": line.growth,
+                }
+                for line in lines
+            ],
+        }
+        print_json("tare.scaling/1", None, content)
+        conclude(*runs, reported=True)
+        return 0
+    out = console()
+    for number, sheet in enumerate((reporter.efficiencies(points), reporter.lines(points, lines))):
+        if number:
+            out.line()
+        if markdown:
+            markdown_reporter.write(sys.stdout, sheet)
+        else:
+            terminal.show_sheet(out, sheet)
+    conclude(*runs)
+    return 0
 
 
 def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
