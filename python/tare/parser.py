@@ -64,7 +64,7 @@ def overview(about: str, verbs: dict[str, str], prog: str, more: Sequence[str] =
     for name, said in verbs.items():
         lines += textwrap.wrap(
             said, COLUMNS, initial_indent=f"  {name:<{width}}", subsequent_indent=" " * (width + 2)
-        ) or [f"  {name}"]
+        ) or [f"  {name:<{width}}"]
     return lines
 
 

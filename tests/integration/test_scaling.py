@@ -15,7 +15,7 @@ OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi"
 
 @pytest.mark.alone
 def test_efficiencies_and_the_line_that_grows(tare: Path, tmp_path: Path) -> None:
-    """On each number of ranks rank 1 computes for 0.4 s, and the others for 0.1 s."""
+    """Rank 1 computes for 0.4 s, the others for 0.1 s, however many there are."""
     program = compile_c(OPENMPI, [PROGRAMS / "planted.c"], tmp_path / "planted")
     for ranks in (4, 2):
         done = measure(tare, OPENMPI, ranks, [program, "slow rank"], tmp_path / str(ranks)).ended

@@ -119,7 +119,8 @@ class Verdict:
 
 def judge(of: Planted, said: dict[str, Any], *, exactly: bool = True) -> Verdict:
     """Compares; what is not explained, what measuring cost, and how MPI_Init ended, is not the program's."""
-    others = ("not explained", "cost of measuring", "late start")
+    others = {"not explained", "oversubscription", "cost of measuring", "late start"}
+    others -= {answer.kind for answer in of.answers}
     found = [each for each in said["findings"] if each["kind"] not in others]
     if not of.answers:
         return Verdict([], [each["sentence"] for each in found], [], [])

@@ -1,8 +1,8 @@
 """How a program scales over runs on more and more ranks: POP's model, and the lines whose share grows.
 
-POP's global efficiency is the parallel efficiency times the computation scaling, which is the useful time of all
-ranks of the first run over that of a run. M. Wagner et al. (2017) define them, see docs/profile.md. All is of the
-world with the most ranks of each run.
+POP: global efficiency is the parallel efficiency times the computation scaling, which is the useful time
+of all ranks of the first run over that of a run. M. Wagner et al. (2017) define them, see docs/profile.md.
+All is of the world with the most ranks of each run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ScaledLine:
 
     @property
     def growth(self) -> float:
-        """By how much its share is larger in the last run than in the first."""
+        """The last share minus the first."""
         return self.shares[-1] - self.shares[0]
 
 

@@ -287,6 +287,15 @@ def _not_explained(found: Finding) -> str:
     )
 
 
+def _oversubscription(found: Finding) -> str:
+    processors = units.number_of(found.calls, "processor")
+    return (
+        f"Oversubscription: {len(found.ranks):,} ranks share {processors}, and wait for these as well as for "
+        f"one another; {_takes(found)} in MPI is no wait for another rank, most in "
+        f"{_call(found.function, found.at)}. What else is said may be due to that."
+    )
+
+
 def _cost(found: Finding) -> str:
     calls = f"{units.count(found.calls)} {units.noun(found.calls, 'call')}"
     return (
@@ -330,6 +339,7 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "large collective": _large,
     "frequent calls": _frequent,
     "not explained": _not_explained,
+    "oversubscription": _oversubscription,
     "farm": _farm,
     "late start": _late_start,
     "wrong order": _wrong_order,

@@ -104,6 +104,7 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
         command=command,
         cwd=str(Path.cwd()),
         host=os.uname().nodename,
+        processors=len(os.sched_getaffinity(0)),
         start_ns=time.time_ns(),
         options=options,
         segment_dir=str(choose_segment_dir(run_dir)),

@@ -154,6 +154,7 @@ class Metadata:
     command: list[str]
     cwd: str  # working directory of the command
     host: str  # where `tare run` runs
+    processors: int | None = None  # that it, and what it starts, may use there
     start_ns: int  # Unix time
     options: Options = field(default_factory=Options)
     segment_dir: str  # where segments are until they are collected
@@ -180,6 +181,7 @@ class Metadata:
             raise ValueError("run_key is not 32 hexadecimal digits")
         _check("start_ns", self.start_ns)
         _check("wall_ns", self.wall_ns)
+        _check("processors", self.processors)
         _check("exit_code", self.exit_code, _HIGHEST_CODE)
         _check("signal", self.signal, _HIGHEST_SIGNAL + 1)
 

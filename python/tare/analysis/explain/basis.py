@@ -96,6 +96,13 @@ class Basis:
         found = self.run.exchanges(MAX_GROUPS)
         return next((each for each in found if each.world == self.world), None)
 
+    @cached_property
+    def crowded(self) -> tuple[int, ...]:
+        """The ranks on the host of `tare run`, if they are more than the processors that they may use."""
+        meta = self.run.meta
+        there = tuple(process["rank"] for process in self.processes if process["host"] == meta.host)
+        return there if meta.processors is not None and len(there) > meta.processors else ()
+
     def partners(self, rank: int) -> set[int]:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""
         pairs = (

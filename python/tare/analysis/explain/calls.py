@@ -100,7 +100,10 @@ def _taken(
 
 
 def not_explained(basis: Basis, told: Told) -> Finding | None:
-    """What is left of the time in MPI, with the line that has most of it."""
+    """What is left of the time in MPI, with the line that has most of it.
+
+    Ranks that share processors spend it waiting for one of them, which is no wait for another rank.
+    """
     left = [loss for loss in told.losses.left if loss.line[0]]
     if not left:
         return None
@@ -110,7 +113,9 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
     (function, at), most_ns = max(sums.items(), key=lambda each: each[1])
     time_ns = total(left)
     return Finding(
-        kind="not explained",
+        kind="oversubscription" if basis.crowded else "not explained",
+        ranks=basis.crowded,
+        calls=basis.run.meta.processors or 0 if basis.crowded else 0,
         share=basis.share(time_ns),
         time_ns=round(time_ns),
         function=function,

@@ -15,6 +15,7 @@ from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
     MIN_MPI_SHARE,
+    MIN_SHARE,
     SHORTEST_NS,
     Explanation,
     Finding,
@@ -39,7 +40,9 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
         _look(basis, told, notes)
     found = gains.with_gains(basis, told.findings)
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
-    if rest and rest.share >= MIN_MPI_SHARE:
+    if rest and rest.kind == "oversubscription" and rest.share >= MIN_SHARE:
+        found.insert(0, rest)  # what follows may be due to it
+    elif rest and rest.share >= MIN_MPI_SHARE:
         found.append(rest)
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
