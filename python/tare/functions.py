@@ -43,6 +43,8 @@ def of_meaning(**words: str) -> tuple[str, ...]:
     )
 
 
+# The sources of events beside MPI, which are recorded if they are asked for (src/NAME).
+SOURCES = tuple(sorted({meaning(name).source for name in TABLE} - {"MPI"}))
 # What does not count into the net time in MPI: what begins and ends it, and calls of other sources of events.
 OUTSIDE_NET = frozenset(
     name

@@ -56,6 +56,12 @@ unsigned function_number(const char* name) noexcept {
 
 std::span<const Source> sources() noexcept { return all_sources; }
 
+bool is_of_source(unsigned number, const char* name) noexcept {
+  for (const Source& source : all_sources)
+    if (number - source.first < source.functions) return std::strcmp(source.name, name) == 0;
+  return false;
+}
+
 std::size_t functions_bytes() noexcept {
   std::size_t bytes = 0;
   const auto add = [&](const char* text) { bytes += std::strlen(text) + 1; };

@@ -47,6 +47,9 @@ struct Source {
 // In the order of their numbers, MPI first.
 std::span<const Source> sources() noexcept;
 
+// Whether the number is that of a function of the source of this name.
+bool is_of_source(unsigned number, const char* name) noexcept;
+
 // The payload of the functions chunk: for each source a u32, the number of its functions; its name; and for each
 // function its name and the names of its arguments, with commas between them. Each text is ended by a zero byte.
 std::size_t functions_bytes() noexcept;

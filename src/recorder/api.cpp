@@ -5,16 +5,18 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "recorder/commit.h"
 #include "recorder/environment.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/here.h"
+#include "recorder/inside.h"
 #include "recorder/monitored.h"
-#include "recorder/options.h"
 #include "recorder/own_run.h"
 #include "recorder/process.h"
+#include "recorder/sources.h"
 #include "recorder/spells.h"
 #include "recorder/warning.h"
 #include "tare/tare.h"
@@ -41,6 +43,7 @@ std::uint32_t define_span(EventClass event_class, const char* name) noexcept {
 // Does whatever may need a call: the first event of a thread, a full buffer, a clock that the kernel reads.
 template <class... Words>
 [[gnu::cold, gnu::noinline]] void record_slowly(std::uint32_t type, Words... words) noexcept {
+  const OwnCode own;
   Location* location = here();
   if (location == nullptr || !location->traced() || type == 0) return;
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
@@ -51,15 +54,20 @@ template <class... Words>
 template <class... Words>
 [[gnu::always_inline]] inline void record(std::uint32_t type, Words... words) noexcept {
   Location* location = this_location;
+  const std::uintptr_t before = std::exchange(tare_inside, not_to_be_left);  // as OwnCode does
   if (location == nullptr || type == 0 || !records_plainly ||
-      !location->events.has_room(EventBuffer::event_bytes(sizeof...(words)))) [[unlikely]]
+      !location->events.has_room(EventBuffer::event_bytes(sizeof...(words)))) [[unlikely]] {
+    tare_inside = before;
     return record_slowly(type, words...);
+  }
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
   location->events.append_event(type, read_counter(), values, sizeof...(words));
+  tare_inside = before;
 }
 
 // Tells the monitor of a region or a counter.
 [[gnu::cold, gnu::noinline]] void record_span(SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
+  const OwnCode own;
   Location* location = here();
   if (location == nullptr || type == 0) return;
   if (location->spans != nullptr) library_options.monitor->span(*location, event, type, value);
@@ -82,6 +90,7 @@ using tare::recorder::SpanEvent;
 extern "C" {
 
 int tare_start(const char* run_directory) {
+  const tare::recorder::OwnCode own;
   tare::recorder::OwnRun run;
   if (tare::recorder::run_given()) return 0;
   if (!tare::recorder::may_record()) {
@@ -104,38 +113,45 @@ void tare_leave(tare_id region) { record(SpanEvent::leave, region, 0); }
 tare_id tare_define_phase(const char* name) { return tare::recorder::define_span(EventClass::phase, name); }
 void tare_begin_phase(tare_id phase) {
   record(phase, std::uint64_t{1});
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && phase != 0) location->enter_phase(phase);
 }
 void tare_end_phase(tare_id phase) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && phase != 0) location->leave_phase(phase);
   record(phase, std::uint64_t{0});
 }
 
 void tare_pause(void) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
-  if (const auto pauses = tare::recorder::library_options.pauses) pauses(*location);
+  tare::recorder::tell_sources<&tare::recorder::Source::pauses>(*location);
   location->pause();
 }
 void tare_resume(void) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
   location->resume();
   if (tare::recorder::any_event_type()) tare::recorder::measure_event_cost(*location);  // with new names
 }
 void tare_flush(void) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr) location->drain();
 }
 
 void tare_progress(void) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr) tare::recorder::spells.progress(*location);
 }
 
 void tare_offload(void) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && location->spans != nullptr) tare::recorder::library_options.monitor->offload(*location);
 }
@@ -183,8 +199,9 @@ int tare_control(tare_control_message* message) {
 }
 
 int tare_sample(const char* spec) {
+  const tare::recorder::OwnCode own;
   if (spec == nullptr) spec = "";
-  const auto change = tare::recorder::library_options.change_sampling;
+  const auto change = tare::recorder::only_hook<&tare::recorder::Source::change_sampling>();
   const char* wrong = change == nullptr ? "this program does not run under tare run --sample" : change(spec);
   if (wrong == nullptr) return 0;
   char line[512];
@@ -217,6 +234,7 @@ tare_id tare_define_packed(const char* name) {
 }
 
 void tare_record(tare_id event, const uint64_t* parameters, unsigned count) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr || !location->traced() || event == 0) return;
   tare::recorder::commit_event(*location, event, tare::recorder::now(), parameters,
@@ -234,6 +252,7 @@ tare_id tare_define_raw(const char* name) {
 }
 
 void tare_record_raw(tare_id event, const void* data, size_t bytes) {
+  const tare::recorder::OwnCode own;
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr || !location->traced() || event == 0) return;
   tare::recorder::commit_raw_event(*location, event, tare::recorder::now(), data,

@@ -41,11 +41,30 @@ template <unsigned traffic>
 // A call has ended at `ticks`, at or after `offload_due`.
 [[gnu::cold]] void offload_by_clock(Location& location, std::uint64_t ticks) noexcept;
 
+// Chooses the row of a call, which its call site knows from now on.
+[[gnu::always_inline]] inline format::ProfileRow& choose_row(ProfileTable& profile, const Call& call,
+                                                             KnownRows& known) noexcept {
+  const std::uint8_t size_class = size_class_of(call);
+  known.last = static_cast<std::uint8_t>(size_class % KnownRows::classes);
+  std::uint16_t& number = known.by_size[known.last];
+  if (!is_of(profile.rows[number], call, size_class)) number = profile.find_row(call, size_class);
+  return profile.rows[number];
+}
+
+// Whether there is room in the event buffer of a thread that is traced, after what has to be done for it.
+[[gnu::always_inline]] inline bool has_made_room_in_step(Location& location, std::uint64_t bytes) noexcept {
+  const std::uint32_t drains = node_words->drains.load(std::memory_order_relaxed);
+  if (drains != location.drains_seen) {
+    location.drains_seen = drains;
+    drain_in_step(location.events, location.name);
+  }
+  return location.has_made_room(bytes);
+}
+
 // commit(), whatever there is to do.
 template <unsigned traffic, bool timed>
 [[gnu::noinline]] format::ProfileRow& commit_any(Location& location, Call& call, KnownRows& known) noexcept {
-  ProfileTable& profile = location.profile;
-  format::ProfileRow* const rows = profile.rows;
+  format::ProfileRow* const rows = location.profile.rows;
   if (location.mode != Mode::usual) [[unlikely]] {
     if (call.leave >= offload_due.load(std::memory_order_relaxed)) offload_by_clock(location, call.leave);
     if (location.mode == Mode::paused) {
@@ -59,12 +78,8 @@ template <unsigned traffic, bool timed>
       if (call.bytes != format::no_bytes) phase.bytes += call.bytes;
     }
   }
-  const std::uint8_t size_class = size_class_of(call);
   const std::uint16_t before = known.by_size[known.last];
-  known.last = static_cast<std::uint8_t>(size_class % KnownRows::classes);
-  std::uint16_t& number = known.by_size[known.last];
-  if (!is_of(rows[number], call, size_class)) number = profile.find_row(call, size_class);
-  format::ProfileRow& r = rows[number];
+  format::ProfileRow& r = choose_row(location.profile, call, known);
   if constexpr (timed) {
     if constexpr ((traffic & may_be_thinned) != 0) call.stands_for += r.pending;
     add_to_row<traffic>(r, call);
@@ -79,14 +94,8 @@ template <unsigned traffic, bool timed>
       ++r.estimated;
     }
   }
-  if (location.traced()) {
-    const std::uint32_t drains = node_words->drains.load(std::memory_order_relaxed);
-    if (drains != location.drains_seen) {
-      location.drains_seen = drains;
-      drain_in_step(location.events, location.name);
-    }
-    if (location.has_made_room(record_bytes<traffic>)) append_call<traffic>(location.events, call, r.site);
-  }
+  if (location.traced() && has_made_room_in_step(location, record_bytes<traffic>))
+    append_call<traffic>(location.events, call, r.site);
   if constexpr ((traffic & sends) != 0) location.peers().count_sent(call.communicator, call.peer, call.bytes);
   if constexpr ((traffic & receives) != 0) location.peers().count_received(call.communicator, call.peer, call.bytes);
   if constexpr ((traffic & exchanges) != 0)
@@ -94,15 +103,12 @@ template <unsigned traffic, bool timed>
   return r;
 }
 
-// Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `traffic` is made of
-// Traffic. A call that is not `timed` has no times; the thread is then not traced, and its mode is the usual. Of a
-// thread that is paused nothing is added: row 0, and the call has moved nothing.
-//
-// Handles the usual call: its call site knows the profile row, its peers have entries, and the event buffer has room.
-// commit_any() handles all other calls. It is the only function that is called here, and as the last step, so the
-// compiler need not save registers.
-template <unsigned traffic = no_traffic, bool timed = true>
-inline format::ProfileRow& commit(Location& location, Call& call, KnownRows& known) noexcept {
+// commit() of the usual call of a thread that is `traced` or not: its call site knows the profile row, its peers have
+// entries, and the event buffer has room. commit_any() handles all other calls. It is the only function that is called
+// here, and as the last step, so the compiler need not save registers.
+template <unsigned traffic, bool timed, bool traced>
+[[gnu::always_inline]] inline format::ProfileRow& commit_usual(Location& location, Call& call,
+                                                               KnownRows& known) noexcept {
   const std::uint8_t size_class = size_class_of(call);
   const unsigned place = size_class % KnownRows::classes;
   format::ProfileRow& r = location.profile.rows[known.by_size[place]];
@@ -122,7 +128,7 @@ inline format::ProfileRow& commit(Location& location, Call& call, KnownRows& kno
       if (from == nullptr) [[unlikely]]
         return commit_any<traffic, timed>(location, call, known);
     }
-  if (timed && location.traced()) {
+  if constexpr (traced) {
     if (node_words->drains.load(std::memory_order_relaxed) != location.drains_seen ||
         !location.events.has_room(record_bytes<traffic>)) [[unlikely]]
       return commit_any<traffic, timed>(location, call, known);
@@ -141,6 +147,23 @@ inline format::ProfileRow& commit(Location& location, Call& call, KnownRows& kno
   if constexpr ((traffic & exchanges) != 0)
     if (from != nullptr) add_received(*from, call.received);
   return r;
+}
+
+// The same of a thread that is traced, apart: it needs more registers than the profile alone.
+template <unsigned traffic>
+[[gnu::noinline]] format::ProfileRow& commit_traced(Location& location, Call& call, KnownRows& known) noexcept {
+  return commit_usual<traffic, true, true>(location, call, known);
+}
+
+// Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `traffic` is made of
+// Traffic. A call that is not `timed` has no times; the thread is then not traced, and its mode is the usual. Of a
+// thread that is paused nothing is added: row 0, and the call has moved nothing.
+template <unsigned traffic = no_traffic, bool timed = true>
+inline format::ProfileRow& commit(Location& location, Call& call, KnownRows& known) noexcept {
+  if constexpr (timed)
+    if (location.traced()) [[unlikely]]
+      return commit_traced<traffic>(location, call, known);
+  return commit_usual<traffic, timed, false>(location, call, known);
 }
 
 // The same for a call whose call site remembers no rows.

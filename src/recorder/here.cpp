@@ -6,6 +6,7 @@
 #include "recorder/errno_guard.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
+#include "recorder/inside.h"
 #include "recorder/process.h"
 #include "recorder/segment.h"
 #include "recorder/warning.h"
@@ -19,6 +20,7 @@ constinit thread_local std::uint32_t without_location [[gnu::tls_model("initial-
 }  // namespace
 
 Location* start_location() noexcept {
+  const OwnCode own;
   const std::uint32_t attempt = attempts() + 1;
   if (without_location == attempt) return nullptr;
   const ErrnoGuard guard;

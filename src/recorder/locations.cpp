@@ -4,9 +4,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/inside.h"
 #include "recorder/node_words.h"
-#include "recorder/options.h"
 #include "recorder/segment.h"
+#include "recorder/sources.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -70,7 +71,8 @@ void at_thread_end(void* value) noexcept {
   const ErrnoGuard guard;
   // If the process was forked meanwhile, the location belongs to the parent's segment.
   if (segment() == nullptr || this_location != location) return;
-  if (library_options.ended != nullptr) library_options.ended(*location);
+  tell_sources<&Source::ended>(*location);
+  const OwnCode own;
   location->end_thread();
   this_location = nullptr;
   const Locked locked(blocks_lock);
@@ -107,7 +109,7 @@ Location* take_location(SegmentHeader& header) noexcept {
 
 void begin_thread(Location& location) noexcept {
   if (location.events.ring.count != 0) open_for_thread(location.events, location.name);
-  if (library_options.started != nullptr) library_options.started(location);
+  tell_sources<&Source::started>(location);
   if (location.spans != nullptr) library_options.monitor->begin_thread(location);
   location.name.inherit();
   location.name.note(location.shared().summary.number);

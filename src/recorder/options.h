@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "format/control.h"
 #include "format/sweet_spot.h"
+#include "recorder/source.h"
 
 namespace tare::recorder {
-
-struct Location;
 
 // An event of the program that the monitor records.
 enum class SpanEvent : std::uint8_t { enter, leave, count };
@@ -49,35 +49,13 @@ struct Options {
   std::size_t location_bytes = 0;  // size of the type derived from Location; zero-initialised memory
   std::uint32_t rows = 0;          // of a location's profile table; at least 1
   bool requests = false;           // whether the segment has a request table
-  // Returns how many classes of sampled messages need room. Called once for each segment; 0: messages are not sampled.
-  // May be nullptr.
-  std::uint32_t (*sample_classes)() noexcept = nullptr;
-  // Called in a thread that has got a location, which another thread may have had before. May be nullptr.
-  void (*started)(Location& location) noexcept = nullptr;
-  // Called in a thread that pauses. May be nullptr.
-  void (*pauses)(Location& location) noexcept = nullptr;
-  // Called in a thread that has a location: `ended` when the thread ends, `exiting` when it lets the process exit. May
-  // be nullptr.
-  void (*ended)(Location& location) noexcept = nullptr;
-  void (*exiting)(Location& location) noexcept = nullptr;
-  // Called in a thread that has a location when it is found that a measured call, which has begun, will not return
-  // (stack/inside.h).
-  void (*left)(Location& location) noexcept = nullptr;
-  // Changes which messages are sampled. Returns nullptr, or an error message for the text. May be nullptr.
-  const char* (*change_sampling)(const char* spec) noexcept = nullptr;
-  // Whether this thread may complete requests that are under way. Called where a spell begins that only counts
-  // (spells.h). May be nullptr.
-  bool (*has_open_requests)() noexcept = nullptr;
-  // Called when a thread begins or ends only counting, and when Location::requests_open of such a thread changes. May
-  // be nullptr.
-  void (*depth_changes)(const Location& location) noexcept = nullptr;
   // nullptr: a process with this library is never monitored.
   const MonitorHooks* monitor = nullptr;
-  // Called in a forked child, which forgets what the parent recorded. May be nullptr.
-  void (*forked)() noexcept = nullptr;
+  // In the order in which their hooks are called, at most 31.
+  std::span<const Source* const> sources{};
 };
 
-// Each library that records defines it once: libtare.so in src/mpi/recorder_options.cpp, libtare_record.so in
+// Each library that records defines it once: libtare.so in src/preload/options.cpp, libtare_record.so in
 // record_only.cpp. It is a constant, because the first call may come before any constructor of the library has run.
 [[gnu::visibility("hidden")]] extern constinit const Options library_options;
 

@@ -12,6 +12,7 @@
 #include "recorder/definition_log.h"
 #include "recorder/environment.h"
 #include "recorder/event_types.h"
+#include "recorder/inside.h"
 #include "recorder/kept_directories.h"
 #include "recorder/last_write.h"
 #include "recorder/locations.h"
@@ -19,10 +20,10 @@
 #include "recorder/monitored.h"
 #include "recorder/node_file.h"
 #include "recorder/node_words.h"
-#include "recorder/options.h"
 #include "recorder/process_chunks.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
+#include "recorder/sources.h"
 #include "recorder/spells.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
@@ -43,6 +44,7 @@ constinit State state{};
 
 // For a forked child: threads and segment belong to the parent.
 void in_forked_child() noexcept {
+  tare_inside = not_to_be_left;
   state.attaching.reset();
   state.failed = false;
   reset_segment();
@@ -56,7 +58,8 @@ void in_forked_child() noexcept {
   release_encoders();
   if (library_options.monitor != nullptr) library_options.monitor->forked();
   reset_thread_names();
-  if (library_options.forked != nullptr) library_options.forked();
+  tell_sources<&Source::forked>();
+  tare_inside = 0;
 }
 
 void install_handlers() noexcept {
@@ -126,6 +129,8 @@ bool attach_with(const Configuration& configuration) noexcept {
     if (state.failed) return false;
   }
   define_event_types();
+  check_sources();
+  tell_sources<&Source::begins>();
   return true;
 }
 

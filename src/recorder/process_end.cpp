@@ -7,12 +7,13 @@
 
 #include "recorder/clock.h"
 #include "recorder/errno_guard.h"
+#include "recorder/inside.h"
 #include "recorder/last_write.h"
 #include "recorder/locations.h"
 #include "recorder/node_words.h"
-#include "recorder/options.h"
 #include "recorder/process_chunks.h"
 #include "recorder/segment.h"
+#include "recorder/sources.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -30,7 +31,8 @@ void at_exit(int status, void*) noexcept {
   if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   header->process.exit_code = status & 0xff;
   if (this_location != nullptr) {
-    if (library_options.exiting != nullptr) library_options.exiting(*this_location);
+    tell_sources<&Source::exiting>(*this_location);
+    const OwnCode own;
     this_location->name.note(this_location->shared().summary.number);
   }
   header->process.end = now();
@@ -46,6 +48,7 @@ void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
   SegmentHeader* header = segment();
   if (header == nullptr || is_collected) return;
   if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  const OwnCode own;
   begin_last_write();
   if (write_everything(*header, block_at)) remove_segment_file();
   remove_node_words();

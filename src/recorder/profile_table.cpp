@@ -21,15 +21,15 @@ void ProfileTable::begin() noexcept {
 
 format::ProfileRow& ProfileTable::new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept {
   const ErrnoGuard guard;
-  // The last quarter of the table is kept for one row a function, without call site, when the rest is full; row 0,
-  // "other", for what does not fit even there. Probing stays short with the index not full.
+  // Some rows are kept for one row a function, without call site, when the rest is full; row 0, "other", for what does
+  // not fit even there. Probing stays short with the index not full.
   const std::uint32_t number = shared().summary.rows;
   const auto communicator = static_cast<std::uint32_t>(what >> 32);
   if (site != 0 && number >= capacity / 2 && communicator > first_families) {
     shared().summary.full |= format::merged_communicators;
     return row(site, static_cast<std::uint16_t>(what), static_cast<std::uint8_t>(what >> 16), format::no_communicator);
   }
-  if (site != 0 && number >= capacity - capacity / 4) {
+  if (site != 0 && number >= capacity - reserved()) {
     shared().summary.full |= format::full_rows;
     return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
   }

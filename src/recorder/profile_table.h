@@ -19,10 +19,18 @@ struct KnownRows {
   std::uint16_t by_size[classes];  // size class % classes
 };
 
+// The size of the table of a thread that records calls: rows of call sites, one row for each function, and row 0.
+inline constexpr std::uint32_t rows_of_sites = 2112;
+inline constexpr std::uint32_t usual_rows = rows_of_sites + format::function_count + 1;
+static_assert(usual_rows <= format::index_slots * 3 / 4, "the search for a row would be long");
+
 // Only the owning thread uses it. No function allocates or throws.
 struct ProfileTable {
   format::ProfileRow* rows;  // those of a block, which is found by them: one address for all that a call needs here
   std::uint32_t capacity;
+
+  // The rows that are left for functions, without call site, when all others are in use. Small tables have a quarter.
+  std::uint32_t reserved() const noexcept { return capacity < usual_rows ? capacity / 4 : format::function_count; }
 
   // Row 0, "other", has what finds no room. To be called once for a block, which is zeroed.
   void begin() noexcept;

@@ -64,6 +64,21 @@ TEST_F(ProfileTableTest, TheLastQuarterIsForFunctionsWithoutCallSite) {
   EXPECT_EQ(number_of(table.row(1, 999, 3, world)), 0U) << "nor is there room for another function";
 }
 
+TEST(ProfileTable, HasRoomForEveryFunctionWhenTheSitesHaveNone) {
+  const MadeLocation made{usual_rows};
+  ProfileTable table = made.location.profile;
+  for (std::uint32_t site = 1; site <= rows_of_sites; ++site) table.row(site, send, 3, world);
+  EXPECT_EQ(table.shared().summary.full, 0U);
+  std::set<std::uint16_t> functions;
+  for (unsigned function = 1; function <= format::function_count; ++function) {
+    const format::ProfileRow& row = table.row(5000, static_cast<std::uint16_t>(function), 3, world);
+    functions.insert(row.function);
+    EXPECT_EQ(row.site, 0U);
+  }
+  EXPECT_EQ(functions.size(), format::function_count);
+  EXPECT_EQ(table.shared().summary.rows, usual_rows) << "no row is left over";
+}
+
 TEST(PeerTableTest, MessagesAreCountedByPeer) {
   const MadeLocation made;
   PeerTable table = made.location.peers();

@@ -16,8 +16,8 @@
 #include "recorder/event_buffer_size.h"
 #include "recorder/identity.h"
 #include "recorder/maker.h"
-#include "recorder/options.h"
 #include "recorder/room.h"
+#include "recorder/sources.h"
 #include "recorder/system.h"
 #include "recorder/warning.h"
 
@@ -39,7 +39,8 @@ constinit SpinLock clock_lock;
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
 std::uint32_t sample_classes() noexcept {
-  return library_options.sample_classes == nullptr ? 0 : library_options.sample_classes();
+  const auto classes = only_hook<&Source::sample_classes>();
+  return classes == nullptr ? 0 : classes();
 }
 
 // The size of the ring of snapshots; 0: the run is not monitored.

@@ -12,6 +12,7 @@
 #include "format/functions.h"
 #include "format/profile_row.h"
 #include "format/spell_sums.h"
+#include "recorder/profile_table.h"
 
 namespace tare::recorder {
 
@@ -32,8 +33,8 @@ class SpellSummer {
   void reset() noexcept;
 
  private:
-  // Further rows are left out. A location that records MPI calls has no more.
-  static constexpr std::uint32_t max_rows = 2816;
+  // Further rows are left out. A location has no more.
+  static constexpr std::uint32_t max_rows = usual_rows;
   static constexpr std::uint32_t no_row = UINT32_MAX;
 
   struct Made {

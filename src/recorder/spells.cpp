@@ -13,8 +13,8 @@
 #include "recorder/environment.h"
 #include "recorder/location.h"
 #include "recorder/node_words.h"
-#include "recorder/options.h"
 #include "recorder/segment.h"
+#include "recorder/sources.h"
 #include "recorder/spell_sums.h"
 
 namespace tare::recorder {
@@ -73,6 +73,11 @@ bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.
 
 // Only the power of two of the length of a tick is known here.
 double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shift()); }
+
+bool has_open_requests() noexcept {
+  const auto has = only_hook<&Source::has_open_requests>();
+  return has != nullptr && has();
+}
 
 }  // namespace
 
@@ -189,7 +194,7 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   is_control_ = is_control;
   // Open requests decide which calls a spell that counts must measure, and which messages can be matched after a gap.
   const bool asks = chosen == Depth::counts || (chosen == Depth::trace && location.gap_begin != 0);
-  has_requests_ = asks && library_options.has_open_requests != nullptr && library_options.has_open_requests();
+  has_requests_ = asks && has_open_requests();
   // Before begin_ is set, so that its time belongs to no spell.
   if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
   begin_ = now();
@@ -272,9 +277,9 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
     return;
   }
   // When all requests from before the cut are complete, calls on requests are only counted, too.
-  if (location.requests_open && !library_options.has_open_requests()) {
+  if (location.requests_open && !has_open_requests()) {
     location.requests_open = false;
-    if (library_options.depth_changes != nullptr) library_options.depth_changes(location);
+    tell_sources<&Source::depth_changes>(location);
   }
   if (depth == Depth::trace || !location.governor.has_saved(budget_)) return;
   // Messages can be numbered anew only from a synchronisation point. Where there are no synchronisation points, a trace
@@ -290,12 +295,11 @@ void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcep
   const bool counts_only = depth == Depth::counts;
   // A trace contains all polls, and calls that are only counted cannot belong to a series of polls.
   const bool ends_streaks = depth != depth_of(location) && (counts_only || depth == Depth::trace);
-  if (library_options.pauses != nullptr && ends_streaks) library_options.pauses(location);
-  location.requests_open =
-      counts_only && library_options.has_open_requests != nullptr && library_options.has_open_requests();
+  if (ends_streaks) tell_sources<&Source::pauses>(location);
+  location.requests_open = counts_only && has_open_requests();
   location.thins = depth == Depth::thinned;
   const bool counted = std::exchange(location.counts_only, counts_only);
-  if ((counted || counts_only) && library_options.depth_changes != nullptr) library_options.depth_changes(location);
+  if (counted || counts_only) tell_sources<&Source::depth_changes>(location);
   if (depth == Depth::trace)
     location.end_gap(time);
   else

@@ -114,9 +114,12 @@ void* map_around(int fd, std::size_t offset, std::size_t length, Hole hole) noex
 }  // namespace
 
 void SpinLock::lock() noexcept {
+  const std::uintptr_t before = tare_inside;
+  tare_inside = not_to_be_left;
   while (held_.exchange(true, std::memory_order_acquire)) {
     while (held_.load(std::memory_order_relaxed)) sched_yield();
   }
+  inside_before_ = before;
 }
 
 long read_file(const char* path, char* out, std::size_t bytes) noexcept {

@@ -7,19 +7,26 @@
 #include <cstdint>
 
 #include "recorder/errno_guard.h"
+#include "recorder/inside.h"
 
 namespace tare::recorder {
 
-// A lock for rare paths. Never held across a call into the loader, MPI or the program.
+// A lock for rare paths. Never held across a call into the loader, MPI or the program. A thread that holds one is in
+// tare's own code: what a signal handler calls then is not recorded (inside.h), and so does not wait for the lock.
 class SpinLock {
  public:
   void lock() noexcept;
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }
+  void unlock() noexcept {
+    const std::uintptr_t before = inside_before_;
+    held_.store(false, std::memory_order_release);
+    tare_inside = before;
+  }
   // For a forked child, in which the owner may not exist.
   void reset() noexcept { held_.store(false, std::memory_order_relaxed); }
 
  private:
   std::atomic<bool> held_{false};
+  std::uintptr_t inside_before_ = 0;
 };
 
 // Holds a lock until the end of the scope.

@@ -3,7 +3,7 @@
 #include <unwind.h>
 
 #include "recorder/locations.h"
-#include "recorder/options.h"
+#include "recorder/sources.h"
 #include "recorder/system.h"
 #include "stack/own_code.h"
 #include "stack/thread.h"
@@ -75,7 +75,8 @@ bool is_there(std::uintptr_t object, const Stack& own, const Frame& caller) noex
 void leave() noexcept {
   if (tare_inside == 0 || tare_inside == recorder::not_to_be_left) return;
   const recorder::ErrnoGuard guard;
-  if (recorder::this_location != nullptr) recorder::library_options.left(*recorder::this_location);
+  tare_inside = recorder::not_to_be_left;
+  if (recorder::this_location != nullptr) recorder::tell_sources<&recorder::Source::left>(*recorder::this_location);
   tare_inside = 0;
 }
 

@@ -16,6 +16,8 @@ BELOW = {
     "monitor": {"format", "recorder"},
     "stack": {"format", "recorder"},
     "mpi": {"format", "recorder", "monitor", "stack"},
+    "files": {"format", "recorder", "stack"},
+    "preload": {"format", "recorder", "monitor", "stack", "mpi", "files"},
     "timing": {"format", "mpi"},
     "unwritten": set(),
     "witness": set(),

@@ -110,6 +110,17 @@ TimeLookupsOption = Annotated[
         "--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too. By default they are only counted."
     ),
 ]
+WithOption = Annotated[
+    tuple[str, ...] | None,
+    Option(
+        "--with",
+        parser=limits.sources,
+        metavar="SOURCE[,...]",
+        show_default=False,
+        help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync and "
+        "sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
+    ),
+]
 SampleOption = Annotated[
     str | None,
     Option(
@@ -187,6 +198,7 @@ def run(
     drain: DrainOption = None,
     stack: StackOption = None,
     time_lookups: TimeLookupsOption = False,
+    sources: WithOption = None,
     sample: SampleOption = None,
     weigh: WeighOption = None,
     budget: BudgetOption = None,
@@ -238,6 +250,7 @@ def run(
         write=write is Write.disk,
         drain=_drain(drain, chosen_policy).value,
         stack=stack,
+        sources=sources or (),
         sample=sample,
         weigh=weigh,
         budget=budget.share if budget else None,

@@ -35,6 +35,7 @@ VARIABLES = (
     "WRITE",
     "DRAIN",
     "STACK",
+    "WITH",
     "LOOKUPS",
     "SAMPLE",
     "GROUP",
@@ -97,6 +98,8 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_LOOKUPS"] = "time"
     if options.sample:
         result["TARE_SAMPLE"] = options.sample
+    if options.sources:
+        result["TARE_WITH"] = ",".join(options.sources)
     if options.weigh is not None:
         result["TARE_WEIGH"] = repr(options.weigh)
     if options.budget is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from tare import units
+from tare import functions, units
 
 # Two of the smallest sub-buffers (src/recorder/full_buffer.cpp).
 SMALLEST_BUFFER = 8 * units.KIB
@@ -35,6 +35,14 @@ class Budget:
 
     share: float  # share of the net time, 0 to 1
     size: int | None = None  # bytes of the trace; None: no limit
+
+
+def sources(text: str) -> tuple[str, ...]:
+    """Names of sources of events, with commas between them, in the order of the alphabet."""
+    names = sorted({name.strip() for name in text.split(",")} - {""})
+    if unknown := [name for name in names if name not in functions.SOURCES]:
+        raise ValueError(f"'{unknown[0]}' is no source of events; there is {', '.join(functions.SOURCES)}")
+    return tuple(names)
 
 
 def keep(text: str) -> Keep:

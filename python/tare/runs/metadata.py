@@ -39,6 +39,7 @@ class Options:
     stack: int | None = None  # frames of a call path; None: the default
     time_lookups: bool = False  # look-up functions are timed, and not only counted
     sample: str | None = None  # the SPEC of --sample
+    sources: tuple[str, ...] = ()  # sources of events beside MPI
     weigh: float | None = None  # the share of spells that do not measure
     budget: float | None = None  # the share of the time that measuring may cost
     budget_bytes: int | None = None  # the size that the trace may have

@@ -4,6 +4,6 @@
 
 namespace tare::recorder {
 
-constinit const Options library_options{.location_bytes = sizeof(Location), .rows = 2816, .monitor = &monitor::hooks};
+constinit const Options library_options{.location_bytes = sizeof(Location), .rows = usual_rows, .monitor = &monitor::hooks};
 
 }  // namespace tare::recorder

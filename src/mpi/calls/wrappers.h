@@ -57,8 +57,7 @@ template <class A>
 [[gnu::cold]] void attached(std::uint64_t attach_ticks) noexcept {
   const std::uint64_t start = recorder::now();
   if (!recorder::attach()) return;
-  stack::notice_modules();
-  stack::choose_paths();
+  stack::notice_modules();  // MPI may have been loaded after the process began to record
   recorder::Location* location = recorder::here();
   format::ProcessRecord& process = recorder::segment()->process;
   if (location == nullptr || process.abi != format::Abi::none) return;  // another thread has attached meanwhile

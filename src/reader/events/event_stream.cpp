@@ -178,9 +178,7 @@ class Cursor {
     row.object = call.object;
     const auto* first = events_.arguments.data() + call.at;
     row.parameters.assign(first, first + call.count);
-    const std::vector<std::string>& names = context.run->functions().arguments(row.function);
-    for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
-      if (names[i] == "bytes") row.bytes = row.parameters[i];
+    row.bytes = static_cast<std::uint64_t>(context.run->functions().bytes_among(row.function, first, call.count));
   }
 
   // The rank in the world of a peer; no_peer if it is not known.

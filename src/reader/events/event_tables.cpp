@@ -43,7 +43,10 @@ struct Span {  // flush, drain, loss, or call of another source than MPI
   std::int64_t start_ns, duration_ns, records, bytes;
   std::uint32_t thread;
   std::int32_t name;
+  // Of a call of another source:
   std::int32_t site = -1;  // index in Run::sites()
+  bool is_call = false;
+  std::size_t first_argument = 0, arguments = 0;  // in State::arguments
 };
 
 arrow::Schema schema_of(RunTexts& texts) {
@@ -100,7 +103,8 @@ struct EventTables::State {
   std::uint32_t next_sequence = 0;
   std::vector<char> raw;
   EventColumns columns;
-  std::vector<Span> spans;  // of the block
+  std::vector<Span> spans;               // of the block
+  std::vector<std::uint64_t> arguments;  // of its calls of other sources
   std::size_t next_span = 0;
 
   bool is_at_end() const {
@@ -115,6 +119,7 @@ struct EventTables::State {
   void add_source_calls();
   void add_span(Span span);
   void fill_spans(EventBatch& batch);
+  void fill_arguments(EventBatch& batch) const;
   void fill_location(EventBatch& batch);
 };
 
@@ -142,6 +147,7 @@ void EventTables::State::fill(EventBatch& batch) {
         ++block;
         chunk = 0;
         spans.clear();
+        arguments.clear();
         next_span = 0;
         return;
       }
@@ -230,15 +236,14 @@ void EventTables::State::add_source_calls() {
   for (std::size_t i = 0; i < calls_of.type.size(); ++i) {
     const std::uint16_t function = FunctionNames::lookup(*process.functions, calls_of.type[i]);
     if (!context.choice.wants_call(function)) continue;
-    const std::vector<std::string>& names = context.run.functions().arguments(function);
-    const std::size_t arguments = std::min<std::size_t>(names.size(), calls_of.first[i + 1] - calls_of.first[i]);
-    std::int64_t bytes = no_span_bytes;
-    for (std::size_t k = 0; k < arguments; ++k)
-      if (names[k] == "bytes") bytes = static_cast<std::int64_t>(columns.arguments[calls_of.first[i] + k]);
+    const std::uint64_t* first = columns.arguments.data() + calls_of.first[i];
+    const std::size_t count = calls_of.first[i + 1] - calls_of.first[i];
+    const std::int64_t bytes = context.run.functions().bytes_among(function, first, count);
     add_span({process.time_of(calls_of.time[i]),
               process.span_ns(calls_of.time[i], calls_of.time[i] + calls_of.duration[i]), no_span_records, bytes,
               place.thread, context.texts.function(function).number,
-              process.sites.find(static_cast<std::uint32_t>(calls_of.site[i]))});
+              process.sites.find(static_cast<std::uint32_t>(calls_of.site[i])), true, arguments.size(), count});
+    arguments.insert(arguments.end(), first, first + count);
   }
 }
 
@@ -275,7 +280,36 @@ void EventTables::State::fill_spans(EventBatch& batch) {
     fill(Column::file, absent, [&](const Span& s) { return texts.place(s.site).frame.file.number; });
     fill(Column::line, absent, [&](const Span& s) { return texts.place(s.site).frame.line.value_or(absent); });
   }
+  fill_arguments(batch);
   next_span = end;
+}
+
+// The lists of arguments of calls of other sources than MPI.
+void EventTables::State::fill_arguments(EventBatch& batch) const {
+  const Span* rows = spans.data() + next_span;
+  const std::size_t n = batch.rows();
+  const auto calls = static_cast<std::size_t>(std::count_if(rows, rows + n, [](const Span& s) { return s.is_call; }));
+  if (calls == 0) return;
+  const auto& arena = batch.arena();
+  auto* there = arena->allocate<std::uint8_t>(n / 8 + 1);
+  std::fill_n(there, n / 8 + 1, 0);
+  auto* first = arena->allocate<std::uint32_t>(n + 1);
+  first[0] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    there[i / 8] = static_cast<std::uint8_t>(there[i / 8] | static_cast<unsigned>(rows[i].is_call) << i % 8);
+    first[i + 1] = first[i] + static_cast<std::uint32_t>(rows[i].arguments);
+  }
+  const auto fill = [&](Column column, auto* values) {
+    if (!batch.wants(column)) return;
+    auto* out = values;
+    for (std::size_t i = 0; i < n; ++i)
+      out = std::copy_n(arguments.data() + rows[i].first_argument, rows[i].arguments, out);
+    arrow::Array& list = batch.array(column);
+    list = {n, static_cast<std::int64_t>(n - calls), {there, arena}, {first, arena}, {}, {}};
+    list.children.push_back(arrow::Array{first[n], 0, {}, {values, arena}, {}, {}});
+  };
+  fill(Column::words, arena->allocate<std::uint64_t>(first[n]));
+  fill(Column::parameters, arena->allocate<double>(first[n]));
 }
 
 void EventTables::State::fill_location(EventBatch& batch) {

@@ -67,6 +67,13 @@ FunctionNames::Map FunctionNames::map_of(std::string_view payload, unsigned form
   return map;
 }
 
+std::int64_t FunctionNames::bytes_among(std::uint16_t number, const std::uint64_t* arguments, std::size_t count) const {
+  const std::vector<std::string>& names = arguments_[number];
+  for (std::size_t i = 0; i < std::min(names.size(), count); ++i)
+    if (names[i] == "bytes") return static_cast<std::int64_t>(arguments[i]);
+  return -1;
+}
+
 std::string functions_payload() {
   std::string payload(format::functions_bytes(), '\0');
   format::put_functions(payload.data());

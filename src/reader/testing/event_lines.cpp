@@ -115,6 +115,16 @@ double number_of(std::uint64_t word, format::ParameterType type) {
   return static_cast<double>(static_cast<std::int64_t>(high) >> (64 - low));
 }
 
+void add_lists(Line& line, const EventRow& row, const std::vector<format::ParameterType>& types) {
+  std::string numbers, words;
+  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+    numbers += number(number_of(row.parameters[i], i < types.size() ? types[i] : format::ParameterType::u64)) + " ";
+    words += std::to_string(row.parameters[i]) + " ";
+  }
+  line.add("parameters", "[" + numbers + "]");
+  line.add("words", "[" + words + "]");
+}
+
 void add_event(Line& line, const Run& run, const EventRow& row) {
   static const char* kinds[] = {"event", "packed", "raw", "region", "counter", "marker", "phase"};
   static const EventType lost{format::EventClass::packed, "other", "", {}};
@@ -130,16 +140,7 @@ void add_event(Line& line, const Run& run, const EventRow& row) {
     line.add("value", number(std::bit_cast<double>(first)));
     line.add("unit", in_quotes(type.unit));
   }
-  if (of == regular || of == packed) {
-    std::string numbers, words;
-    for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-      const auto as = i < type.parameters.size() ? type.parameters[i] : format::ParameterType::u64;
-      numbers += number(number_of(row.parameters[i], as)) + " ";
-      words += std::to_string(row.parameters[i]) + " ";
-    }
-    line.add("parameters", "[" + numbers + "]");
-    line.add("words", "[" + words + "]");
-  }
+  if (of == regular || of == packed) add_lists(line, row, type.parameters);
   if (of == raw) line.add("text", in_quotes(arrow::as_utf8(row.text)));
 }
 
@@ -198,6 +199,7 @@ std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows) {
     if (!row.requests.empty()) line.add("requests", requests_text(run, row.requests));
     if (!is_event && !is_call(row.kind)) line.add("records", std::to_string(row.records));
     if (is_event) add_event(line, run, row);
+    if (row.kind == EventKind::source_call) add_lists(line, row, {});
     lines.push_back(line.text());
   }
   std::sort(lines.begin(), lines.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "format/event_columns.h"
@@ -32,9 +33,38 @@ struct Timeline::Scratch {
   std::vector<char> raw;
   EventColumns columns;
   std::vector<std::uint64_t> ticks;
-  std::vector<std::int64_t> start_ns, duration_ns;  // of the calls
-  std::vector<std::uint16_t> function;              // number in Run::functions(), by signature
+  // Of the calls of all sources, in the order of their starts.
+  std::vector<std::int64_t> start_ns, duration_ns;
+  std::vector<std::uint16_t> function;  // number in Run::functions()
+  // Their numbers in `columns`: first the calls of MPI, then those of other sources. Empty: there are only calls of
+  // MPI.
+  std::vector<std::size_t> number;
+  std::vector<std::uint16_t> of_signature;  // numbers of functions
 };
+
+// Adds the calls of other sources than MPI to those of MPI.
+void Timeline::add_source_calls(const Process& process, Scratch& scratch) {
+  const EventColumns::SourceCalls& calls = scratch.columns.source_calls;
+  scratch.number.clear();
+  if (calls.type.empty()) return;
+  for (std::size_t i = 0; i < calls.type.size(); ++i) {
+    scratch.start_ns.push_back(process.time_of(calls.time[i]));
+    scratch.duration_ns.push_back(process.span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
+    scratch.function.push_back(FunctionNames::lookup(*process.functions, calls.type[i]));
+  }
+  scratch.number.resize(scratch.start_ns.size());
+  std::iota(scratch.number.begin(), scratch.number.end(), std::size_t{0});
+  std::stable_sort(scratch.number.begin(), scratch.number.end(),
+                   [&](std::size_t a, std::size_t b) { return scratch.start_ns[a] < scratch.start_ns[b]; });
+  const auto sort = [&](auto& values) {
+    const auto unsorted = values;
+    std::transform(scratch.number.begin(), scratch.number.end(), values.begin(),
+                   [&](std::size_t number) { return unsorted[number]; });
+  };
+  sort(scratch.start_ns);
+  sort(scratch.duration_ns);
+  sort(scratch.function);
+}
 
 // Decodes a chunk into `scratch` and calls `visitor`. False if the chunk cannot be read.
 template <typename Visit>
@@ -47,10 +77,13 @@ bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, cons
   const Process& process = *rows_[row].process;
   const auto& calls = scratch.columns.calls;
   const auto& recorded = scratch.columns.signatures.function;
-  scratch.function.resize(recorded.size());
+  scratch.of_signature.resize(recorded.size());
   for (std::size_t i = 0; i < recorded.size(); ++i)
-    scratch.function[i] = FunctionNames::lookup(*process.functions, static_cast<std::uint16_t>(recorded[i]));
+    scratch.of_signature[i] = FunctionNames::lookup(*process.functions, static_cast<std::uint16_t>(recorded[i]));
   const std::size_t n = calls.enter.size();
+  scratch.function.resize(n);
+  for (std::size_t i = 0; i < n; ++i)
+    scratch.function[i] = scratch.of_signature[static_cast<std::size_t>(calls.signature[i])];
   scratch.ticks.resize(n);
   scratch.start_ns.resize(n);
   for (std::size_t i = 0; i < n; ++i) scratch.ticks[i] = calls.enter[i] << process.shift();
@@ -58,7 +91,8 @@ bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, cons
   scratch.duration_ns.resize(n);
   for (std::size_t i = 0; i < n; ++i)
     scratch.duration_ns[i] = process.clock.duration_ns(calls.duration[i] << process.shift());
-  process.move(rows_[row].thread, scratch.start_ns.data(), scratch.duration_ns.data(), n);
+  add_source_calls(process, scratch);
+  process.move(rows_[row].thread, scratch.start_ns.data(), scratch.duration_ns.data(), scratch.start_ns.size());
   visitor();
   return true;
 }
@@ -74,7 +108,22 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
   const Process& process = *rows_[row].process;
   const auto& columns = scratch.columns;
   const auto& signatures = columns.signatures;
-  const auto s = static_cast<std::size_t>(columns.calls.signature[call]);
+  const std::size_t number = scratch.number.empty() ? call : scratch.number[call];
+  const std::size_t of_mpi = columns.calls.signature.size();
+  if (number >= of_mpi) {
+    const std::size_t i = number - of_mpi;
+    const std::uint32_t* first = columns.source_calls.first.data() + i;
+    const std::int64_t bytes =
+        run_->functions().bytes_among(scratch.function[call], columns.arguments.data() + first[0], first[1] - first[0]);
+    return {static_cast<std::uint32_t>(row),
+            scratch.start_ns[call],
+            scratch.duration_ns[call],
+            scratch.function[call],
+            process.sites.find(static_cast<std::uint32_t>(columns.source_calls.site[i])),
+            -1,
+            bytes};
+  }
+  const auto s = static_cast<std::size_t>(columns.calls.signature[number]);
   const std::int32_t communicator = process.communicators.find(static_cast<std::uint32_t>(signatures.communicator[s]));
   const auto peer = static_cast<std::int32_t>(signatures.peer[s]);
   std::int32_t world_rank = -1;
@@ -83,7 +132,7 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
   return {static_cast<std::uint32_t>(row),
           scratch.start_ns[call],
           scratch.duration_ns[call],
-          scratch.function[s],
+          scratch.function[call],
           process.sites.find(static_cast<std::uint32_t>(signatures.site[s])),
           world_rank,
           signatures.bytes[s]};
@@ -147,9 +196,8 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
   durations.resize(duration_classes);
   for (Chunk& chunk : location.chunks) {
     const bool is_read = visit(row, chunk, scratch, [&] {
-      const auto& calls = scratch.columns.calls;
-      for (std::size_t i = 0; i < calls.enter.size(); ++i) {
-        const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
+      for (std::size_t i = 0; i < scratch.start_ns.size(); ++i) {
+        const std::uint16_t function = scratch.function[i];
         const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
         filler.add_call(start, sum(start, duration), activity_[function], function);
@@ -177,13 +225,11 @@ void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch
   for (const Chunk& chunk : locations_[row].chunks) {
     if (chunk.last_ns < grid.from_ns || chunk.first_ns >= grid.to_ns || chunk.first_ns == INT64_MIN) continue;
     visit(row, chunk, scratch, [&] {
-      const auto& calls = scratch.columns.calls;
       const auto& starts = scratch.start_ns;
-      for (std::size_t i = 0; i < calls.enter.size() && starts[i] < grid.to_ns; ++i) {
+      for (std::size_t i = 0; i < starts.size() && starts[i] < grid.to_ns; ++i) {
         const std::int64_t end = sum(starts[i], scratch.duration_ns[i]);
         if (end <= grid.from_ns) continue;
-        const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
-        filler.add_call(starts[i], end, activity_[function], function);
+        filler.add_call(starts[i], end, activity_[scratch.function[i]], scratch.function[i]);
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [from, to] = shown(row, flush);
@@ -308,8 +354,7 @@ Timeline::Longest Timeline::longest(std::size_t most) const {
     for (const Chunk& chunk : locations_[row].chunks) {
       if (chunk.first_ns == INT64_MIN) continue;
       visit(row, chunk, of, [&] {
-        const auto& calls = of.columns.calls;
-        for (std::size_t i = 0; i < calls.enter.size(); ++i) {
+        for (std::size_t i = 0; i < of.start_ns.size(); ++i) {
           const std::int64_t duration = of.duration_ns[i];
           if (duration_class(duration) < least) continue;
           own.calls.push_back(described(row, of, i));

@@ -15,7 +15,7 @@
 
 namespace tare::reader {
 
-// An MPI call, or a flush: tare writes an event buffer.
+// A call of MPI or of another source of events, or a flush: tare writes an event buffer.
 struct TimelineCall {
   static constexpr std::uint16_t flush = 65534;
 
@@ -89,6 +89,7 @@ class Timeline {
   void read_row(std::size_t row, Scratch& scratch);
   template <typename Visit>
   bool visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const;
+  static void add_source_calls(const Process& process, Scratch& scratch);
   std::pair<std::int64_t, std::int64_t> shown(std::size_t row, const format::DecodedSpan& span) const;
   TimelineCall described(std::size_t row, const Scratch& scratch, std::size_t call) const;
   void from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const;

@@ -3,7 +3,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mpi/interposition/real_dlsym.h"
 #include "recorder/kept_directories.h"
 #include "recorder/process.h"
 
@@ -13,9 +12,7 @@ using Chroot = int(const char*);
 constinit Chroot* next = nullptr;
 
 // Not found at the call, which may be in the child of vfork.
-[[gnu::constructor]] void find_next() noexcept {
-  next = reinterpret_cast<Chroot*>(tare::mpi::real_dlsym(RTLD_NEXT, "chroot"));
-}
+[[gnu::constructor]] void find_next() noexcept { next = reinterpret_cast<Chroot*>(dlsym(RTLD_NEXT, "chroot")); }
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mpi/interposition/real_dlsym.h"
 #include "recorder/process_end.h"
 
 namespace {
@@ -12,9 +11,7 @@ using Exit = void(int);
 constinit Exit* next = nullptr;
 
 // Not found at the call, which may be in a signal handler or in the child of vfork.
-[[gnu::constructor]] void find_next() noexcept {
-  next = reinterpret_cast<Exit*>(tare::mpi::real_dlsym(RTLD_NEXT, "_exit"));
-}
+[[gnu::constructor]] void find_next() noexcept { next = reinterpret_cast<Exit*>(dlsym(RTLD_NEXT, "_exit")); }
 
 [[noreturn]] void end(int status) noexcept {
   tare::recorder::note_exit(status);

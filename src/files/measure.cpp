@@ -1,0 +1,69 @@
+#include "files/measure.h"
+
+#include "files/source.h"
+#include "recorder/commit_call.h"
+#include "recorder/errno_guard.h"
+#include "recorder/here.h"
+#include "recorder/inside.h"
+#include "recorder/weighed_call.h"
+#include "stack/signal_handler.h"
+
+namespace tare::files {
+
+constinit bool is_on = false;
+
+namespace {
+
+// The first call of a thread. A signal handler may have interrupted anything, so it does not begin to record; nor does
+// a child of vfork, which shares the memory of its parent.
+[[gnu::cold, gnu::noinline]] recorder::Location* first_location(const stack::Frame& caller) noexcept {
+  if (!is_own_process() || stack::is_in_signal_handler(caller)) return nullptr;
+  return recorder::here();
+}
+
+}  // namespace
+
+stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept {
+  if (tare_inside != 0 && stack::is_inside(caller)) return nullptr;
+  recorder::Location* location = recorder::this_location;
+  if (location == nullptr) [[unlikely]] {
+    location = first_location(caller);
+    if (location == nullptr) return nullptr;
+  }
+  if (location->mode == recorder::Mode::paused) [[unlikely]]
+    return nullptr;
+  if (location->counts_only) [[unlikely]] {
+    location->count_only(static_cast<std::uint16_t>(function));
+    return nullptr;
+  }
+  auto& thread = static_cast<stack::Thread&>(*location);
+  tare_inside = recorder::not_to_be_left;
+  thread.begin_weighing();
+  begun.function = function;
+  begun.site = stack::site_of(thread, caller.return_address, caller.stack, caller.base);
+  thread.profile.expect_row(*begun.site.rows);
+  format::CurrentCall& current = thread.shared().current;
+  current.site = begun.site.number;
+  current.peer = format::no_peer;
+  current.tag = format::no_tag;
+  current.communicator_number = format::no_communicator;
+  current.requests = 0;
+  current.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
+  begun.enter = current.enter = recorder::now();
+  return &thread;
+}
+
+void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
+         std::span<const std::uint64_t> arguments) noexcept {
+  const std::uint64_t leave = recorder::now();
+  const recorder::ErrnoGuard guard;
+  format::CurrentCall& current = thread.shared().current;
+  current.leave = leave;
+  const auto function = static_cast<std::uint16_t>(begun.function);
+  current.function.store(function | format::returned, std::memory_order_release);
+  recorder::commit_call(thread, {function, begun.site.number, 0, begun.enter, leave, bytes, arguments},
+                        *begun.site.rows);
+  recorder::end_weighing(thread, function, leave - begun.enter);
+}
+
+}  // namespace tare::files

@@ -1,0 +1,53 @@
+// The path of every measured call of a function on files.
+//
+// A call is the program's own unless it is made within a call of MPI, of which it is a part, or by a signal handler
+// that has interrupted tare. Calls that the C library makes itself, as those of stdio, do not come here.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <span>
+
+#include "recorder/clock.h"
+#include "stack/inside.h"
+#include "stack/site.h"
+
+namespace tare::files {
+
+using format::Function;
+
+// Whether calls are measured in this process. False until the library's constructors have run.
+[[gnu::visibility("hidden")]] extern constinit bool is_on;
+
+// A call that has begun.
+struct Begun {
+  Function function;
+  stack::Site site;
+  std::uint64_t enter;
+};
+
+// A call of the function begins in the frame `caller`. Returns its thread, which is then in tare's own code; nullptr if
+// the call is not measured.
+stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept;
+
+// The call has ended, in the thread. `bytes`: that it has moved; format::no_bytes: none. `arguments`: those of its row
+// in functions.toml.
+void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
+         std::span<const std::uint64_t> arguments) noexcept;
+
+// Measures real(), a call of the function made in the frame `caller` (TARE_CALLER). end_of(result, error) says with
+// what it has ended: calls done(bytes, arguments...).
+template <Function function, class Real, class Describe>
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Describe describe) {
+  Begun begun;
+  stack::Thread* thread = begin(function, caller, begun);
+  if (thread == nullptr) return real();
+  const stack::Inside inside;
+  const auto result = real();
+  const auto error = result < 0 ? static_cast<std::uint64_t>(errno) : 0;
+  const auto [bytes, arguments] = describe(result, error);
+  end(*thread, begun, bytes, arguments);
+  return result;
+}
+
+}  // namespace tare::files
