@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 cmake --build --preset tsan -- --quiet
-library=$PWD/build/tsan/src/mpi/libtare.so
+library=$PWD/build/tsan/src/preload/libtare.so
 tared=$PWD/build/tsan/src/tared/tared
 runtime=$(readlink -f "$(gcc -print-file-name=libtsan.so)")
 scratch=$(mktemp -d)

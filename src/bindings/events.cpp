@@ -180,7 +180,7 @@ class EventIterator {
     if (row.object != 0) arguments["object"] = row.object;
     const std::vector<std::string>& names = run_.run().functions().arguments(row.function);
     for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
-      arguments[escaped_text(names[i])] = row.parameters[i];
+      if (names[i] != "bytes" || row.bytes != format::no_bytes) arguments[escaped_text(names[i])] = row.parameters[i];
     return arguments;
   }
 

@@ -1,6 +1,5 @@
 #include "files/measure.h"
 
-#include "files/source.h"
 #include "recorder/commit_call.h"
 #include "recorder/errno_guard.h"
 #include "recorder/here.h"
@@ -9,8 +8,6 @@
 #include "stack/signal_handler.h"
 
 namespace tare::files {
-
-constinit bool is_on = false;
 
 namespace {
 

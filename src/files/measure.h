@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "files/process.h"
 #include "recorder/clock.h"
 #include "stack/inside.h"
 #include "stack/site.h"
@@ -15,9 +16,6 @@
 namespace tare::files {
 
 using format::Function;
-
-// Whether calls are measured in this process. False until the library's constructors have run.
-[[gnu::visibility("hidden")]] extern constinit bool is_on;
 
 // A call that has begun.
 struct Begun {

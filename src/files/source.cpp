@@ -1,28 +1,12 @@
 #include "files/source.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
-#include "files/measure.h"
 #include "format/functions.h"
+#include "recorder/clock.h"
 #include "recorder/commit_call.h"
-#include "recorder/process.h"
-#include "recorder/sources.h"
+#include "recorder/location.h"
 
 namespace tare::files {
 namespace {
-
-constinit pid_t own_process = 0;
-
-void note_process() noexcept { own_process = getpid(); }
-
-// Not at the first call, which may be in a signal handler.
-[[gnu::constructor]] void choose() noexcept {
-  if (!recorder::run_given() || !recorder::is_on(source)) return;
-  note_process();
-  pthread_atfork(nullptr, nullptr, note_process);
-  is_on = true;
-}
 
 // Records a call that was left, as far as it is known.
 void record_left(recorder::Location& location) noexcept {
@@ -37,8 +21,6 @@ void record_left(recorder::Location& location) noexcept {
 }
 
 }  // namespace
-
-bool is_own_process() noexcept { return own_process == getpid(); }
 
 constinit const recorder::Source source{.name = "files", .left = record_left};
 

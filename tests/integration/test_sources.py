@@ -1,5 +1,5 @@
-"""Calls of functions on files (--with files): how many, of how many bytes, for how long, and that programs that do
-what is hard to measure run as they do alone (programs/files.c)."""
+"""Calls of functions on files (--with files): how many, of how many bytes, for how long; and that programs
+that do what is hard to measure run as they do alone (programs/files.c)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(
     tare: Path, directory: Path, *argv: Path | str, options: tuple[str, ...] = ("--trace",)
 ) -> Measurement:
-    """Without MPI."""
+    """Runs a program without MPI."""
     command = [tare, "run", "--quiet", "--with", "files", *options, "-o", directory, "--", *argv]
     ended = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=120, check=False
@@ -67,7 +67,9 @@ def test_calls_bytes_arguments_and_times_of_a_program_without_mpi(
     }
     assert calls_of(measured) == expected
     events = file_events(measured)
-    assert Counter(row["function"] for row in events) == {name: calls for name, (calls, _) in expected.items()}
+    assert Counter(row["function"] for row in events) == {
+        name: calls for name, (calls, _) in expected.items()
+    }
     by_function: dict[str, list[dict[str, Any]]] = {}
     for row in events:
         by_function.setdefault(row["function"], []).append(row)
@@ -109,7 +111,18 @@ def test_nothing_is_recorded_unless_it_is_asked_for(program: Path, tare: Path, t
 
 
 def test_a_name_that_is_no_source_is_refused(program: Path, tare: Path, tmp_path: Path) -> None:
-    command = [tare, "run", "--with", "files,tapes", "-o", tmp_path / "run", "--", program, "counts", tmp_path]
+    command = [
+        tare,
+        "run",
+        "--with",
+        "files,tapes",
+        "-o",
+        tmp_path / "run",
+        "--",
+        program,
+        "counts",
+        tmp_path,
+    ]
     ended = subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
     assert "'tapes' is no source of events; there is files" in ended.stderr
@@ -218,7 +231,9 @@ def test_a_rank_that_is_killed(mpi: MpiEnvironment, tare: Path, tmp_path: Path) 
 
 def test_the_tables_have_the_arguments(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "counts", tmp_path)
-    query = "SELECT function, bytes, words FROM events WHERE function IN ('pwrite', 'msync') ORDER BY start_ns"
+    query = (
+        "SELECT function, bytes, words FROM events WHERE function IN ('pwrite', 'msync') ORDER BY start_ns"
+    )
     done = subprocess.run(
         [tare, "sql", measured.directory, query, "--json"],
         capture_output=True, text=True, timeout=60, check=True,

@@ -117,8 +117,8 @@ WithOption = Annotated[
         parser=limits.sources,
         metavar="SOURCE[,...]",
         show_default=False,
-        help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync and "
-        "sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
+        help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
+        "and sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
     ),
 ]
 SampleOption = Annotated[
@@ -380,10 +380,19 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
         elif measured.trouble:
             streams.tell(f"tare: {measured.trouble}")
         elif expect_records:
-            for line in unseen.sentences(measured.meta) or [NO_MPI]:
+            for line in unseen.sentences(measured.meta) or [_nothing(measured.meta.options.sources)]:
                 streams.tell(f"tare: {line}")
     except (TareError, OSError) as error:
         streams.tell(f"tare: {error}")
+
+
+def _nothing(sources: tuple[str, ...]) -> str:
+    """Why nothing was measured."""
+    return (
+        NO_MPI.replace("called MPI", f"called MPI or a function of {', '.join(sources)}")
+        if sources
+        else NO_MPI
+    )
 
 
 def _print_summary(measured: Measured) -> None:

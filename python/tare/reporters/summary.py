@@ -67,6 +67,8 @@ def overview(out: Console, recording: Run) -> None:
     _field(out, "command", shlex.join(meta.command))
     for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
+    if meta.options.sources:
+        _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
     label = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
     _field(out, label, _ranks(processes) if processes or not recording.unread else recording.unread)

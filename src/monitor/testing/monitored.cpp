@@ -4,6 +4,7 @@
 
 namespace tare::recorder {
 
-constinit const Options library_options{.location_bytes = sizeof(Location), .rows = usual_rows, .monitor = &monitor::hooks};
+constinit const Options library_options{
+    .location_bytes = sizeof(Location), .rows = usual_rows, .monitor = &monitor::hooks};
 
 }  // namespace tare::recorder

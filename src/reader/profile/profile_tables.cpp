@@ -18,10 +18,11 @@ std::uint64_t ticks_going_on(const Process& process, const Profile& profile, std
   return process.end - summary.phase_since;
 }
 
-// The entry for the time outside of all phases. Its calls are all calls of the profile minus those in phases.
-PhaseEntry outside_of(const Profile& profile) {
+// The entry for the time outside of all phases. Its calls are all calls of MPI in the profile minus those in phases.
+PhaseEntry outside_of(const FunctionNames& functions, const Process& process, const Profile& profile) {
   PhaseEntry outside = profile.phases[outside_phases];
   for (const ProfileRow& row : profile.rows) {
+    if (!functions.is_of_mpi(FunctionNames::lookup(*process.functions, row.function))) continue;
     outside.calls += row.calls;
     outside.mpi_ticks += row.ticks;
     outside.bytes += row.bytes;
@@ -91,9 +92,11 @@ std::vector<PeerSum> merged(std::vector<PeerSum> sums) {
   return result;
 }
 
-void add_phases(std::vector<PhaseSum>& sums, const Process& process, const Profile& profile) {
+void add_phases(std::vector<PhaseSum>& sums, const FunctionNames& functions, const Process& process,
+                const Profile& profile) {
   for (std::size_t number = 0; number < profile.phases.size(); ++number) {
-    const PhaseEntry entry = number == outside_phases ? outside_of(profile) : profile.phases[number];
+    const PhaseEntry entry =
+        number == outside_phases ? outside_of(functions, process, profile) : profile.phases[number];
     const std::uint64_t ticks = entry.ticks + ticks_going_on(process, profile, number);
     if (ticks == 0 && entry.calls == 0 && entry.entries == 0) continue;
     PhaseSum& sum = sums.emplace_back();

@@ -8,6 +8,7 @@
 #include "reader/model/communicator_info.h"
 #include "reader/model/process.h"
 #include "reader/profile/wanted.h"
+#include "reader/store/function_names.h"
 
 namespace tare::reader {
 
@@ -61,7 +62,8 @@ struct PhaseSum {
 // Appends one row for each entry of a profile. merged() then adds up the rows with equal keys, and sorts them.
 void add_peers(std::vector<PeerSum>& sums, const TablesQuery& query, const std::vector<CommunicatorInfo>& communicators,
                const Process& process, const Profile& profile);
-void add_phases(std::vector<PhaseSum>& sums, const Process& process, const Profile& profile);
+void add_phases(std::vector<PhaseSum>& sums, const FunctionNames& functions, const Process& process,
+                const Profile& profile);
 std::vector<PeerSum> merged(std::vector<PeerSum> sums);
 // `rank`: whether to group by rank.
 std::vector<PhaseSum> merged(std::vector<PhaseSum> sums, bool rank);

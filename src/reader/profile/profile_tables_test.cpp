@@ -73,8 +73,9 @@ TEST_F(ProfileTables, PeersOfAllThreadsAddUp) {
 
 TEST_F(ProfileTables, CallsInNoPhaseAreTheRest) {
   Profile profile;
-  profile.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};
+  profile.rows = {profile_row("MPI_Send", 1, 10, 1000, 80), profile_row("MPI_Send", 2, 3, 77, 11)};
   profile.rows[0].received = 5;
+  profile.rows[1].function = format::function_count;  // of another source than MPI
   const std::uint32_t as_in_rows = format::bytes_as_in_rows;
   profile.phases = {{format::other_phase, as_in_rows, 0, 0, 0, 0, 0},
                     {0, as_in_rows, 0, 3000, 0, 0, 0},

@@ -16,6 +16,7 @@ void append(Rows& to, const Rows& from) {
 Answering::Answering(const Questions& questions, const FunctionNames& functions, const std::vector<Process>& processes,
                      const std::vector<CommunicatorInfo>& communicators)
     : questions_(questions),
+      functions_(&functions),
       communicators_(&communicators),
       peers_(questions.peers.size()),
       phases_(questions.phases.size()) {
@@ -50,7 +51,7 @@ void Answering::add(const Profile& profile) {
   for (const std::size_t i : sums_wanted_) summers_[i].add(profile);
   for (const std::size_t i : peers_wanted_)
     add_peers(peers_[i], questions_.peers[i], *communicators_, *process_, profile);
-  for (const std::size_t i : phases_wanted_) add_phases(phases_[i], *process_, profile);
+  for (const std::size_t i : phases_wanted_) add_phases(phases_[i], *functions_, *process_, profile);
   for (ExchangeSummer& summer : exchanges_) summer.add(*process_, profile);
 }
 

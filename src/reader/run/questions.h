@@ -30,7 +30,7 @@ struct Answers {
 // them.
 class Answering {
  public:
-  // `communicators` must outlive the object.
+  // `functions` and `communicators` must outlive the object.
   Answering(const Questions& questions, const FunctionNames& functions, const std::vector<Process>& processes,
             const std::vector<CommunicatorInfo>& communicators);
 
@@ -46,6 +46,7 @@ class Answering {
 
  private:
   Questions questions_;
+  const FunctionNames* functions_;
   const std::vector<CommunicatorInfo>* communicators_;
   std::vector<ProfileSummer> summers_;
   std::vector<ExchangeSummer> exchanges_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/functions.h"
 #include "reader/testing/script.h"
 #include "reader/testing/synthetic.h"
 #include "reader/timeline/message_lines.h"
@@ -125,6 +126,49 @@ TEST(Timeline, OfARunWithoutATraceIsEmpty) {
   ASSERT_TRUE(timeline);
   EXPECT_TRUE(timeline->rows().empty());
   EXPECT_TRUE(timeline->longest(10).calls.empty());
+}
+
+// A send from 1000 to 1100 ns, a write before it, and an fsync behind it, which is recorded first.
+TEST(TimelineOfSources, TheirCallsLieBetweenThoseOfMpi) {
+  using namespace synthetic;
+  const auto number = [](const char* name) {
+    std::uint16_t found = format::function_count;
+    while (std::string_view(format::function_name(found)) != name) --found;
+    return found;
+  };
+  const auto call = [](std::uint16_t function, std::uint64_t enter, std::uint64_t leave,
+                       const std::vector<std::uint64_t>& arguments) {
+    const auto words = static_cast<std::uint16_t>(sizeof(format::SourceCallRecord) / 8 + arguments.size());
+    std::string bytes = bytes_of(format::SourceCallRecord{{format::source_call, words}, function, enter, leave, 0, 0});
+    for (const std::uint64_t argument : arguments) bytes += bytes_of(argument);
+    return bytes;
+  };
+  format::ProcessRecord process = process_record(0, format::ProcessState::exited);
+  const std::string records = call(number("fsync"), 1200, 1500, {3, 0}) +
+                              bytes_of(call_record("MPI_Send", 0, 1000, 1100)) +
+                              call(number("write"), 900, 950, {4096, 3, 0});
+  const std::string file = process_chunk(process) + events_chunk(process, 0, 0, records);
+  auto run = Run::of_memory(file);
+  ASSERT_TRUE(run);
+  auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline);
+  const auto all = timeline->calls({0, 1, 1, timeline->start_ns(), timeline->end_ns()}, 10);
+  ASSERT_EQ(all.calls.size(), 3U);
+  EXPECT_EQ(run->functions().name(all.calls[0].function), "write");
+  EXPECT_EQ(all.calls[0].bytes, 4096);
+  EXPECT_EQ(all.calls[0].duration_ns, 50);
+  EXPECT_EQ(run->functions().name(all.calls[1].function), "MPI_Send");
+  EXPECT_EQ(all.calls[1].start_ns - all.calls[0].start_ns, 100);
+  EXPECT_EQ(run->functions().name(all.calls[2].function), "fsync");
+  EXPECT_EQ(all.calls[2].bytes, -1);
+  const std::int64_t from = all.calls[0].start_ns;
+  const auto bins = timeline->bins({0, 1, 1, from, from + 600}, 1);
+  EXPECT_NEAR(bins[0].share[static_cast<std::size_t>(Activity::file)], Bin::whole * 350.0 / 600, 2);
+  EXPECT_NEAR(bins[0].share[static_cast<std::size_t>(Activity::send)], Bin::whole * 100.0 / 600, 2);
+  EXPECT_EQ(run->functions().name(bins[0].function), "fsync");
+  const auto longest = timeline->longest(1);
+  ASSERT_EQ(longest.calls.size(), 1U);
+  EXPECT_EQ(run->functions().name(longest.calls[0].function), "fsync");
 }
 
 }  // namespace
