@@ -116,7 +116,6 @@ WithOption = Annotated[
         "--with",
         parser=limits.sources,
         metavar="SOURCE[,...]",
-        show_default=False,
         help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
         "and sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
     ),

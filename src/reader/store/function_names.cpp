@@ -35,7 +35,8 @@ FunctionNames::FunctionNames() : names_{"other"}, source_{0}, arguments_(1) {
 
 std::uint16_t FunctionNames::number_of(std::string_view name, std::string_view source, std::string_view arguments) {
   if (name.empty() || names_.size() > UINT16_MAX) return other;
-  const std::string key = std::string(name) + '\0' + std::string(source);
+  // A function with other arguments is another one: an older tare may have recorded less.
+  const std::string key = std::string(name) + '\0' + std::string(source) + '\0' + std::string(arguments);
   const auto [entry, is_new] = numbers_.try_emplace(key, static_cast<std::uint16_t>(names_.size()));
   if (is_new) {
     const auto known = std::find(sources_.begin(), sources_.end(), source);

@@ -47,7 +47,7 @@ class FunctionNames {
   std::vector<std::string> sources_{"MPI"};
   std::vector<std::uint16_t> source_;                       // by number: index in sources_
   std::vector<std::vector<std::string>> arguments_;         // by number
-  std::unordered_map<std::string, std::uint16_t> numbers_;  // by name and source
+  std::unordered_map<std::string, std::uint16_t> numbers_;  // by name, source and arguments
   Map built_in_;
 };
 
