@@ -7,16 +7,16 @@
 
 namespace tare::recorder {
 
-Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
+Written write_records(const format::SegmentHeader& segment, const FirstChunk& first, const char* records,
                       std::uint64_t bytes) noexcept {
   Written written;
   const BorrowedEncoder encoder;
   if (!encoder) written.lost = format::count_records(records, bytes);
   for (std::uint64_t done = 0; encoder && done < bytes;) {
     format::ChunkHeader header = identity(segment, format::ChunkType::events);
-    header.location = source.thread;
-    header.block = source.block;
-    header.sequence = source.sequence + written.chunks;
+    header.location = first.thread;
+    header.block = first.block;
+    header.sequence = first.sequence + written.chunks;
     const auto chunk = encoder->encode(header, records + done, bytes - done, segment.process.tick_shift);
     if (chunk.data == nullptr) break;
     done += chunk.consumed;

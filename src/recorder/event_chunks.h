@@ -8,7 +8,7 @@
 namespace tare::recorder {
 
 // Which thread made the records, and the number of their first chunk.
-struct Source {
+struct FirstChunk {
   std::uint32_t block;
   std::uint32_t thread;
   std::uint32_t sequence;
@@ -25,7 +25,7 @@ struct Written {
 
 // Encodes `bytes` bytes of records and appends them to the node's file. The same records always become the same chunks.
 // So records may be written twice, and a reader keeps one copy.
-Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
+Written write_records(const format::SegmentHeader& segment, const FirstChunk& first, const char* records,
                       std::uint64_t bytes) noexcept;
 
 }  // namespace tare::recorder

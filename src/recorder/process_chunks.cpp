@@ -152,10 +152,10 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
       if (!drained.has_passed(ordinal)) break;  // the values are inconsistent
       continue;
     }
-    const Source source{block.block, from.thread, drained.sequence};
+    const FirstChunk first{block.block, from.thread, drained.sequence};
     const char* records = reinterpret_cast<const char*>(copy);
     const std::uint64_t older = format::skip_older(records, from.bytes, kept_from);
-    const Written result = write_records(segment, source, records + older, from.bytes - older);
+    const Written result = write_records(segment, first, records + older, from.bytes - older);
     written = result.lost == 0;
     drained = {static_cast<std::uint32_t>(ordinal + 1), ring.sequence_behind(ordinal, drained.sequence, result.chunks)};
   }

@@ -20,13 +20,19 @@ OWN_PROGRAMS = {"doctor/probes.py"}
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 TEXT = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+# Functions of other sources than MPI that are called like what everybody does.
+WORDS = {"read", "write"}
 # As a user of C++ would name one, or test for all of them.
 NAMED = re.compile(r"Function::MPI_\w+")
 
 
 def is_name(text: str) -> bool:
     """A whole text, or the start of names. Sentences for users may contain names."""
-    return text in TABLE or (f"MPI_{text}" in TABLE and "_" in text) or text in ("MPI_", "PMPI_")
+    return (
+        (text in TABLE and text not in WORDS)
+        or (f"MPI_{text}" in TABLE and "_" in text)
+        or text in ("MPI_", "PMPI_")
+    )
 
 
 def names_in_cpp(code: str) -> Iterator[str]:

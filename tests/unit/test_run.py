@@ -48,6 +48,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "write": True,
         "drain": "inline",
         "time_lookups": False,
+        "sources": [],
         "weigh": None,
         "budget": None,
         "budget_bytes": None,
