@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import planted
 import pytest
 import tare as tare_package
 from environments import MpiEnvironment, all_environments, compile_c
-from measured import measure
+from measured import Measurement, measure
 from planted import Planted
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
@@ -55,6 +56,7 @@ def test_the_planted_fault_comes_first_and_no_other(
     assert not (found.wrong or found.missing or found.false or found.blamed), (found, said["sentences"])
     _adds_up(said)
     _is_borne_out(tmp_path / "run", said)
+    _has_names_of_the_profile(tare, tmp_path / "run", said)
 
 
 def _adds_up(said: dict[str, Any]) -> None:
@@ -76,6 +78,18 @@ def _is_borne_out(run: Path, said: dict[str, Any]) -> None:
         ((waited_ns,),) = found.fetchall()
         # A wait may have several causes, of which the table has the largest.
         assert each["time_ns"] * (each["cause_share"] or 1) <= 1.2 * (waited_ns or 0)
+
+
+def _has_names_of_the_profile(tare: Path, run: Path, said: dict[str, Any]) -> None:
+    """A place has the same name wherever it is shown, also where a frame was left by a tail call."""
+    names = ("function", "file", "line", "caller", "object", "tail_call")
+    rows = Measurement(tare, run, subprocess.CompletedProcess([], 0)).profile("line")
+    known = {tuple(row[name] for name in names) for row in rows}
+    for each in said["findings"]:
+        for prefix in ("", "cause_"):
+            # The profile has no calls that have not returned.
+            if each[f"{prefix}function"] and each["kind"] not in ("deadlock", "ended early"):
+                assert tuple(each[f"{prefix}{name}"] for name in names) in known
 
 
 @pytest.mark.alone

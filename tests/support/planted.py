@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from environments import ROOT, MpiEnvironment
+from environments import PYTHON, ROOT, MpiEnvironment
 from measured import Measurement, measure
 
 SOURCE = ROOT / "tests" / "programs" / "planted.c"
+OF_PYTHON = SOURCE.with_name("planted_mpi4py.py")
 # What it costs must agree to this: a busy machine adds to it, and hides some of it.
 TOLERANCE = 0.3
 
@@ -55,25 +56,33 @@ class Planted:
     answers: tuple[Answer, ...]
     here: frozenset[int] = field(default=frozenset())  # lines in which the time goes by
     cause: frozenset[int] = field(default=frozenset())  # lines before which the late rank computes
+    source: Path = SOURCE
+
+    def command(self, compiled: Path) -> list[Path | str]:
+        """What runs it; `compiled`: SOURCE."""
+        return [compiled, self.name] if self.source == SOURCE else [PYTHON, self.source, self.name]
 
 
 def programs() -> list[Planted]:
-    """All of them, in the order of the source."""
-    return list(_read(SOURCE.read_text().splitlines()))
+    """All of them, in the order of the sources."""
+    return [each for source in (SOURCE, OF_PYTHON) for each in _read(source)]
 
 
-def _read(lines: list[str]) -> Iterator[Planted]:
+def _read(source: Path) -> Iterator[Planted]:
+    lines = source.read_text().splitlines()
+    last = "}" if source == SOURCE else ""
     for number, line in enumerate(lines):
-        found = re.search(r"@([a-z ]+): ranks=(\d+) (.*?) \*/", line)
+        found = re.search(r"@([a-z ]+): ranks=(\d+) (.*?)(?: \*/)?$", line)
         if found is None:
             continue
-        end = number if lines[number + 1].endswith("}") else lines.index("}", number)
+        end = number if lines[number + 1].endswith("}") else lines.index(last, number)
         yield Planted(
             found[1],
             int(found[2]),
             tuple(_answer(text.split()) for text in found[3].split("|") if text.strip() != "none"),
             _marked(lines, number, end, "here"),
             _marked(lines, number, end, "cause"),
+            source,
         )
 
 
@@ -89,13 +98,13 @@ def _answer(words: list[str]) -> Answer:
 
 
 def _marked(lines: list[str], begin: int, end: int, mark: str) -> frozenset[int]:
-    comments = ((number, lines[number].rpartition("/*")[2]) for number in range(begin + 1, end))
+    comments = ((number, re.split(r"/\*|#", lines[number])[-1]) for number in range(begin + 1, end))
     return frozenset(number + 1 for number, text in comments if mark in text.removesuffix("*/").split())
 
 
 def explained(tare: Path, mpi: MpiEnvironment, program: Path, of: Planted, directory: Path) -> dict[str, Any]:
     """What `tare explain` says of a traced run of the program."""
-    measured = measure(tare, mpi, of.ranks, [program, of.name], directory, "--trace")
+    measured = measure(tare, mpi, of.ranks, of.command(program), directory, "--trace")
     return what_is_said(measured)
 
 
