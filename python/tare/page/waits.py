@@ -29,6 +29,10 @@ def places(basis: Basis) -> Iterable[Placed]:
 
 
 def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
+    by_root: dict[int, int] = {}
+    for (rank, *_), cost_ns in group.by_delay.items():
+        by_root[rank] = by_root.get(rank, 0) + cost_ns
+    cause, cause_ns = next(iter(_longest(by_root).items()), (None, 0))
     return {
         "kind": group.kind,
         "function": group.function,
@@ -39,7 +43,8 @@ def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
         "ranks": len(group.of_rank),
         "waiting": [[rank, time_ns] for rank, time_ns in _longest(group.of_rank).items()],
         "causes": [[rank, time_ns] for rank, time_ns in _longest(group.by_cause).items()],
-        "cause": next(iter(_longest(group.by_cause)), None),
+        "cause": cause,
+        "cause_share": cause_ns / group.wait_ns if group.wait_ns else 0.0,
         "delays": [
             {"rank": rank, "function": function, **_place(at), "in_call": in_call, "cost_ns": cost_ns}
             for (rank, function, at, in_call), cost_ns in _longest(group.by_delay).items()

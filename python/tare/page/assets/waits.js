@@ -1,4 +1,4 @@
-// Wait states by line: which calls wait, for whom, and what that rank did in the meantime.
+// Wait states by line: which calls wait, for whom, and what caused that in the end.
 (() => {
   "use strict";
   const { element, format } = tare;
@@ -6,7 +6,7 @@
   const list = (pairs) => pairs.map(([rank, time]) => `${rank} (${format.duration(time)})`).join(", ") || format.NOTHING;
 
   function delays(row, sources) {
-    if (!row.delays.length) return [element("p", { class: "muted" }, "The ranks that were late had waited themselves.")];
+    if (!row.delays.length) return [element("p", { class: "muted" }, "What caused these waits in the end is not known.")];
     return row.delays.slice(0, 3).flatMap((delay) => [
       element("h3", {}, `Rank ${delay.rank} ${delay.in_call ? "was longer in" : "computed longer before"} ${delay.function} at ${delay.where}: ${format.duration(delay.cost_ns)}`),
       tare.sourceText(delay, sources)]);
@@ -33,7 +33,7 @@
       into.append(element("p", { class: "lead" }, content.overview.trace.events ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
       return;
     }
-    into.append(element("p", { class: "lead" }, "Time in MPI because another rank had not come yet, by the line that waits. Choose a row for the ranks, for what delayed them, and for the source text."));
+    into.append(element("p", { class: "lead" }, "Time in MPI because another rank had not come yet, by the line that waits. The cause is the rank that made them wait in the end, on whatever ranks the wait was passed on, with its part of the time. Choose a row for the ranks, for all causes, and for the source text."));
     const chosen = element("div", { class: "panel detail", "aria-live": "polite" });
     chosen.hidden = true;
     const holder = element("div", {});
@@ -53,8 +53,9 @@
         { title: "Time", field: "wait_ns", kind: "time" },
         { title: "Share", field: "share", kind: "share" },
         { title: "Ranks", field: "ranks" },
-        { title: "For rank", field: "cause" },
-        { title: "Delayed", field: "delay", kind: "text" },
+        { title: "Cause", field: "cause" },
+        { title: "by it", field: "cause_share", kind: "share" },
+        { title: "What it did", field: "delay", kind: "text" },
       ],
       onChoose(row) {
         chosen.hidden = false;
