@@ -90,22 +90,17 @@ def _trial(lines: Sequence[_Line], part: int) -> Trial:
 
 def _spell(number: int, line: _Line, begin: int) -> Spell:
     """A spell as runs have it. A trial compares times, so their unit, ticks, does not matter."""
-    return {
-        "world": 0,
-        "rank": 0,
-        "spell": number,
-        "measured": line.part != 0,
-        "traced": False,
-        "cut": False,
-        "control": line.part == 0,
-        "has_requests": False,
-        "sync_points": 1,
-        "first_site": 0,
-        "last_site": 0,
-        "begin_ns": begin,
-        "ns": line.ticks,
-        "flush_ns": 0,
-        "measured_calls": line.calls,
-        "counted_calls": 0,
-        "counted_polls": 0,
-    }
+    from tare._native import Spell
+
+    return Spell(
+        rank=0,
+        spell=number,
+        measured=line.part != 0,
+        control=line.part == 0,
+        sync_points=1,
+        first_site=0,
+        last_site=0,
+        begin_ns=begin,
+        ns=line.ticks,
+        measured_calls=line.calls,
+    )

@@ -1,9 +1,8 @@
-// What all conversions of rows to Python have in common.
+// What all conversions to Python have in common.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,12 +29,8 @@ T unwrap(reader::Result<T> result) {
 
 // Paths and names are bytes for the system. Bytes that are not UTF-8 are decoded as by Python's os.fsdecode.
 nb::object text(std::string_view bytes);
-nb::object text_or_none(const std::string& bytes);
 // Text that a program wrote; nearly always UTF-8.
 nb::object escaped_text(std::string_view bytes);
-
-// None for an absent peer or tag.
-nb::object number_or_none(std::int32_t number);
 
 // One Python string for each function, made once.
 std::vector<nb::object> function_texts(const reader::FunctionNames& names);

@@ -1,117 +1,152 @@
-#include "bindings/definitions.h"
-
-#include "bindings/convert.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
+#include "bindings/words.h"
 
 namespace tare::bindings {
 namespace {
 
-const char* name_of(format::WindowFlavour flavour) {
-  switch (flavour) {
-    case format::WindowFlavour::create:
-      return "create";
-    case format::WindowFlavour::allocate:
-      return "allocate";
-    case format::WindowFlavour::shared:
-      return "shared";
-    case format::WindowFlavour::dynamic:
-      return "dynamic";
-    case format::WindowFlavour::none:
-      break;
+enum class ScopeKind : std::uint8_t { window, file };
+
+}  // namespace
+}  // namespace tare::bindings
+
+namespace nanobind::detail {
+template <>
+struct type_caster<tare::format::WindowFlavour>
+    : WordCaster<tare::format::WindowFlavour, "unknown", "create", "allocate", "shared", "dynamic"> {};
+template <>
+struct type_caster<tare::bindings::ScopeKind> : WordCaster<tare::bindings::ScopeKind, "window", "file"> {};
+}  // namespace nanobind::detail
+
+namespace tare::bindings {
+namespace {
+
+using reader::CommunicatorInfo;
+using reader::ScopeInfo;
+
+// `of` is one of the run, which is not changed, or one that is made by its fields.
+struct Frame {
+  std::shared_ptr<reader::FrameInfo> of = std::make_shared<reader::FrameInfo>();
+  std::string tail_call;
+};
+
+struct Site {
+  std::shared_ptr<reader::SiteInfo> of = std::make_shared<reader::SiteInfo>();
+  std::string tail_call;
+  std::vector<Frame> path;
+};
+
+std::vector<Site> sites(PyRun& py_run) {
+  const nb::gil_scoped_release unlocked;
+  reader::Run& run = py_run.run();
+  const auto shared = [&]<typename Info>(const Info& info) {
+    return std::shared_ptr<Info>(py_run.shared(), const_cast<Info*>(&info));
+  };
+  const std::vector<reader::FrameInfo>& frames = run.frames();
+  std::vector<Site> all;
+  for (const reader::SiteInfo& site : run.sites()) {
+    const auto tail_call = [&](std::size_t i) { return site.tail_calls.empty() ? std::string() : site.tail_calls[i]; };
+    Site& made = all.emplace_back(Site{shared(site), tail_call(site.shown), {}});
+    for (std::size_t i = 0; i < site.path.size(); ++i)
+      made.path.push_back({shared(frames[static_cast<std::size_t>(site.path[i])]), tail_call(i)});
   }
-  return "unknown";
+  return all;
 }
 
-// (first, stride, count) of each run; None if the members are not known.
-nb::object member_runs(const std::optional<reader::Members>& members) {
-  if (!members) return nb::none();
-  nb::list runs;
-  for (const format::MemberRun& run : members->runs()) runs.append(nb::make_tuple(run.first, run.stride, run.count));
-  return runs;
+// What a frame and a site have of the place in the program.
+template <typename T>
+void define_place(Fields<T>& place) {
+  using Info = typename decltype(T::of)::element_type;
+  place.field("object", &T::of, &Info::at, &reader::CodeAddress::object)
+      .field("offset", &T::of, &Info::at, &reader::CodeAddress::address)
+      .unless("caller", "", &T::of, &Info::symbol, &reader::Symbol::caller)
+      .unless("file", "", &T::of, &Info::symbol, &reader::Symbol::file)
+      .unless("line", 0U, &T::of, &Info::symbol, &reader::Symbol::line)
+      .unless("tail_call", "", &T::tail_call);
 }
 
-// Sets the known values of a frame in `row`.
-void describe(nb::dict& row, const reader::CodeAddress& at, const reader::Symbol& symbol) {
-  row["object"] = text(at.object);
-  row["offset"] = at.address;
-  row["caller"] = text_or_none(symbol.caller);
-  row["file"] = text_or_none(symbol.file);
-  row["line"] = nb::none();
-  if (symbol.line != 0) row["line"] = symbol.line;
+using Runs = std::optional<std::vector<std::tuple<std::int32_t, std::int32_t, std::uint32_t>>>;
+
+auto members(std::optional<reader::Members> CommunicatorInfo::*member) {
+  return [member](const CommunicatorInfo& of) {
+    Runs runs;
+    if (!(of.*member)) return runs;
+    runs.emplace();
+    for (const format::MemberRun& run : (of.*member)->runs()) runs->emplace_back(run.first, run.stride, run.count);
+    return runs;
+  };
 }
 
-// Paths share frames, except if a tail call leads to another frame.
-nb::dict with_tail_call(const nb::dict& frame, const std::string& function) {
-  nb::dict copy;
-  copy.update(frame);
-  copy["tail_call"] = text(function);
-  return copy;
+auto set_members(std::optional<reader::Members> CommunicatorInfo::*member) {
+  return [member](CommunicatorInfo& of, const Runs& given) {
+    if (!given) return;
+    std::vector<format::MemberRun> runs;
+    std::int32_t size = 0;
+    for (const auto& [first, stride, count] : *given) {
+      runs.push_back({first, stride, count});
+      size += static_cast<std::int32_t>(count);
+    }
+    (of.*member).emplace().assign(std::move(runs), size);
+  };
+}
+
+void define_communicator(nb::module_& module) {
+  Fields<CommunicatorInfo>(
+      module, "Communicator",
+      "A communicator. `key` is equal on all members; 0 if not known. Members are ranks in the world: "
+      "first, stride, count; `remote_members` those of an intercommunicator.")
+      .field("world", &CommunicatorInfo::world)
+      .field("name", &CommunicatorInfo::name)
+      .field("size", &CommunicatorInfo::size)
+      .field("inter", &CommunicatorInfo::inter)
+      .field("key", &CommunicatorInfo::key)
+      .value("members", members(&CommunicatorInfo::members), set_members(&CommunicatorInfo::members))
+      .value("remote_members", members(&CommunicatorInfo::remote_members),
+             set_members(&CommunicatorInfo::remote_members));
+}
+
+void define_scope(nb::module_& module) {
+  Fields<ScopeInfo>(
+      module, "Scope",
+      "A window or a file. `communicator` is an index of `Run.communicators()`, -1 if not known; `key` as of "
+      "a communicator; only windows have a flavour.")
+      .field("world", &ScopeInfo::world)
+      .value(
+          "kind", [](const ScopeInfo& of) { return of.is_file ? ScopeKind::file : ScopeKind::window; },
+          [](ScopeInfo& of, ScopeKind kind) { of.is_file = kind == ScopeKind::file; })
+      .field("name", &ScopeInfo::name)
+      .field("communicator", &ScopeInfo::communicator)
+      .field("key", &ScopeInfo::key)
+      .value(
+          "flavour", [](const ScopeInfo& of) { return of.is_file ? std::nullopt : std::optional(of.flavour); },
+          [](ScopeInfo& of, std::optional<format::WindowFlavour> flavour) {
+            of.flavour = flavour.value_or(format::WindowFlavour::none);
+          });
 }
 
 }  // namespace
 
-nb::list site_rows(reader::Run& run) {
-  const std::vector<reader::SiteInfo>* sites = nullptr;
-  const std::vector<reader::FrameInfo>* frames = nullptr;
-  {
-    const nb::gil_scoped_release unlocked;
-    sites = &run.sites();
-    frames = &run.frames();
-  }
-  // Many paths share a frame.
-  std::vector<nb::dict> described(frames->size());
-  for (std::size_t i = 0; i < frames->size(); ++i) {
-    describe(described[i], (*frames)[i].at, (*frames)[i].symbol);
-    described[i]["tail_call"] = nb::none();
-  }
-  nb::list rows;
-  for (const reader::SiteInfo& site : *sites) {
-    nb::dict row;
-    describe(row, site.at, site.symbol);
-    nb::list path;
-    for (std::size_t i = 0; i < site.path.size(); ++i) {
-      const nb::dict& frame = described[static_cast<std::size_t>(site.path[i])];
-      const bool plain = site.tail_calls.empty() || site.tail_calls[i].empty();
-      path.append(plain ? frame : with_tail_call(frame, site.tail_calls[i]));
-    }
-    row["tail_call"] = path[site.shown]["tail_call"];
-    row["path"] = path;
-    row["shown"] = site.shown;
-    row["cut"] = (site.flags & format::path_cut) != 0;
-    row["left_out"] = (site.flags & format::frames_left_out) != 0;
-    rows.append(row);
-  }
-  return rows;
-}
-
-nb::list communicator_rows(const reader::Run& run) {
-  nb::list rows;
-  for (const reader::CommunicatorInfo& communicator : run.communicators()) {
-    nb::dict row;
-    row["world"] = communicator.world;
-    row["name"] = text(communicator.name);
-    row["size"] = communicator.size;
-    row["inter"] = communicator.inter;
-    row["key"] = communicator.key;
-    row["members"] = member_runs(communicator.members);
-    row["remote_members"] = member_runs(communicator.remote_members);
-    rows.append(row);
-  }
-  return rows;
-}
-
-nb::list scope_rows(const reader::Run& run) {
-  nb::list rows;
-  for (const reader::ScopeInfo& scope : run.scopes()) {
-    nb::dict row;
-    row["world"] = scope.world;
-    row["kind"] = scope.is_file ? "file" : "window";
-    row["name"] = text(scope.name);
-    row["communicator"] = scope.communicator;
-    row["key"] = scope.key;
-    if (!scope.is_file) row["flavour"] = name_of(scope.flavour);
-    rows.append(row);
-  }
-  return rows;
+void define_definitions(nb::module_& module, nb::class_<PyRun>& run) {
+  Fields<Frame> frame(module, "Frame",
+                      "A place in the program where a function was called; None where nothing is known. "
+                      "The function `tail_call`, called here, went on to the frame before, or to MPI, by "
+                      "a tail call.");
+  define_place(frame);
+  Fields<Site> site(
+      module, "Site",
+      "A call path, innermost frame first. Its own fields are those of the frame that stands for it, "
+      "`path[shown]`. `cut`: the stack goes on, but how is not known. `left_out`: frames between the last one "
+      "and the one before it.");
+  define_place(site);
+  site.field("path", &Site::path)
+      .field("shown", &Site::of, &reader::SiteInfo::shown)
+      .flag("cut", format::path_cut, &Site::of, &reader::SiteInfo::flags)
+      .flag("left_out", format::frames_left_out, &Site::of, &reader::SiteInfo::flags);
+  define_communicator(module);
+  define_scope(module);
+  run.def("sites", sites);
+  run.def("communicators", [](PyRun& of) { return of.run().communicators(); });
+  run.def("scopes", [](PyRun& of) { return of.run().scopes(); });
 }
 
 }  // namespace tare::bindings

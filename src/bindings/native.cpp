@@ -131,6 +131,8 @@ NB_MODULE(_native, module) {
   define_rounds(module);
   define_source_line(module);
   auto run = define_run(module);
+  define_processes(module, run);
+  define_definitions(module, run);
   define_current_calls(module, run);
   define_retiming(module, run);
   define_samples(module, run);

@@ -34,6 +34,15 @@ class NativeTest(unittest.TestCase):
             (sampled.between_nodes, sampled.weight, sampled.histogram[:3]), (True, None, [1, 2, 0])
         )
         self.assertEqual(_native.SampleSummary(spec="a\udcff", joining=["met"]).spec, "a\udcff")
+        process = _native.Process(
+            until="exit", state="killed", signal=9, reduced=["events"], mpi="M 1\nbuilt"
+        )
+        self.assertEqual(
+            (process.until, process.state, process.exit_code, process.signal), ("exit", "killed", None, 9)
+        )
+        self.assertEqual((process.reduced, process.mpi), (["events"], "M 1"))
+        name = _native.ThreadName(thread=1, name="\udcff")
+        self.assertEqual(_native.Process(thread_names=[name]).thread_names[0].name, "\\xff")
         with self.assertRaisesRegex(TypeError, "there is no field colour"):
             _native.Loop(colour="red")
         with self.assertRaises(RuntimeError):
@@ -47,14 +56,14 @@ class NativeTest(unittest.TestCase):
 
     def test_values(self) -> None:
         (process,) = self.run_.processes()
-        self.assertEqual((process["rank"], process["state"], process["exit_code"]), (1, "finished", None))
-        self.assertEqual(process["mpi"], "An MPI 1.0")
+        self.assertEqual((process.rank, process.state, process.exit_code), (1, "finished", None))
+        self.assertEqual(process.mpi, "An MPI 1.0")
         timed, counted = sorted(self.run_.profile(ALL_KEYS).rows(), key=lambda row: row.calls)
         self.assertEqual((timed.function, timed.calls, timed.timed), ("MPI_Send", 1, True))
         self.assertEqual((counted.function, counted.calls, counted.timed), ("MPI_Wtime", 3, False))
         self.assertEqual((timed.caller, timed.file, timed.line), ("solve", "solve.py", 12))
         site = self.run_.sites()[timed.site]
-        self.assertEqual((site["caller"], site["file"], site["line"]), ("solve", "solve.py", 12))
+        self.assertEqual((site.caller, site.file, site.line), ("solve", "solve.py", 12))
         self.assertEqual({"MPI_Send", "MPI_Wtime", "other"} - set(self.run_.functions()), set())
         self.assertEqual(self.run_.warnings(), [])
 
@@ -83,7 +92,7 @@ class NativeTest(unittest.TestCase):
         self.run_.expect_profile(["line"])
         (exchange,) = self.run_.exchanges(4)
         (process,) = self.run_.processes()
-        self.assertEqual((exchange.size, exchange.cells), (process["size"], []))
+        self.assertEqual((exchange.size, exchange.cells), (process.size, []))
         for groups in (0, 1025):
             with self.assertRaisesRegex(ValueError, "an exchange is of 1 to 1024 groups"):
                 self.run_.exchanges(groups)
@@ -93,12 +102,12 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(self.run_.process_count(), 1)
         cost = self.run_.total_cost()
         for name in ("call_ns", "lookup_ns", "wrapper_ns", "net_share", "flush_ns", "hook_init_ns"):
-            self.assertEqual(cost[name], process["cost"][name], name)  # of one process
-        self.assertEqual((cost["calls"], cost["counted"]), (process["calls"], process["counted"]))
-        self.assertEqual(self.run_.total_trace(), process["trace"])
-        self.assertEqual(self.run_.total_cost(process["world"]), cost)
-        self.assertEqual(self.run_.total_cost(7)["calls"], 0)
-        self.assertIsNone(self.run_.total_trace(7)["policy"])
+            self.assertEqual(getattr(cost, name), getattr(process.cost, name), name)  # of one process
+        self.assertEqual((cost.calls, cost.counted), (process.calls, process.counted))
+        self.assertEqual(repr(self.run_.total_trace()), repr(process.trace))
+        self.assertEqual(repr(self.run_.total_cost(process.world)), repr(cost))
+        self.assertEqual(self.run_.total_cost(7).calls, 0)
+        self.assertIsNone(self.run_.total_trace(7).policy)
 
     def test_events(self) -> None:
         ((send, bcast, flush, *_),) = list(self.run_.events())

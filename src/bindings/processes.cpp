@@ -1,172 +1,89 @@
-#include "bindings/processes.h"
+#include <iterator>
 
-#include <cmath>
-#include <map>
-#include <optional>
-
-#include "bindings/convert.h"
+#include "bindings/fields.h"
+#include "bindings/parts.h"
+#include "bindings/words.h"
 #include "reader/model/total_cost.h"
 
 namespace tare::bindings {
 namespace {
 
+using format::ProcessRecord;
+using reader::Account;
+using reader::TotalCost, reader::TotalTrace;
+
 // The moment at which the times of a process end (docs/json.md).
-const char* until_of(const reader::Process& process) {
-  const format::ProcessRecord& record = process.record;
-  if (process.state == reader::State::running) return "now";
-  if ((record.flags & format::end_seen) != 0) return "end";
-  if ((record.flags & format::ended_with_command) != 0) return "command";
-  const bool told = record.state == format::ProcessState::exited || record.state == format::ProcessState::aborted;
-  return told ? "exit" : "last_seen";
-}
-
-const char* name_of(format::Abi abi) {
-  switch (abi) {
-    case format::Abi::mpich:
-      return "mpich";
-    case format::Abi::openmpi:
-      return "openmpi";
-    case format::Abi::standard:
-      return "standard";
-    case format::Abi::none:
-      break;
-  }
-  return "none";
-}
-
-nb::dict cost_dict(const reader::Process& process, const reader::Totals& totals, const reader::Account& account) {
-  const format::ProcessRecord& record = process.record;
-  nb::dict cost;
-  cost["call_ns"] = account.call_ns;
-  cost["timed_call_ns"] = account.timed_call_ns;
-  cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
-  cost["event_ns"] = record.event_cost_ps / 1000.0;
-  cost["events"] = totals.api_events;
-  cost["wrapper_ns"] = account.wrapper_ns;
-  cost["wrapper_error_ns"] =
-      std::isnan(account.wrapper_error_ns) ? nb::object(nb::none()) : nb::cast(account.wrapper_error_ns);
-  cost["weighed"] = account.weighed;
-  cost["hook_init_ns"] = account.hook_init_ns;
-  cost["hook_finalize_ns"] = account.hook_finalize_ns;
-  cost["flushes"] = totals.flushes;
-  cost["flush_ns"] = account.flush_ns;
-  cost["flush_bytes"] = totals.flush_bytes;
-  cost["drains"] = totals.tared.drains;
-  cost["drain_ns"] = account.drain_ns;
-  cost["drain_bytes"] = totals.tared.bytes;
-  cost["offload_points"] = process.offloads.points;
-  cost["offloads"] = process.offloads.offloads;
-  cost["offloads_lost"] = process.offloads.lost;
-  cost["offload_ns"] = account.offload_ns;
-  cost["offload_max_ns"] = account.offload_max_ns;
-  cost["offload_wait_ns"] = account.offload_wait_ns;
-  cost["dropped"] = totals.dropped;
-  cost["net_share"] = account.net_share;
-  return cost;
-}
-
-nb::object policy_of(const format::ProcessRecord& record) {
-  if ((record.flags & format::traced) == 0) return nb::none();
-  return text((record.flags & format::drops) != 0        ? "drop"
-              : (record.flags & format::overwrites) != 0 ? "overwrite"
-                                                         : "block");
-}
-
-// Texts that many processes have in common become one object.
-class SharedTexts {
- public:
-  nb::object operator()(std::string_view bytes) {
-    const auto found = texts_.find(bytes);
-    return found != texts_.end() ? found->second : texts_.emplace(bytes, text(bytes)).first->second;
-  }
-
- private:
-  std::map<std::string, nb::object, std::less<>> texts_;
-};
-
-// What was left out or made smaller because there was no memory for all of it.
-nb::list reduced(const format::ProcessRecord& record, const reader::Totals& totals) {
-  nb::list names;
-  if ((record.flags & format::small_buffer) != 0) names.append("buffer");
-  if ((record.flags & format::no_buffer) != 0) names.append("events");
-  if ((totals.full & format::without_buffer) != 0) names.append("events of threads");
-  if ((record.flags & format::small_profile) != 0) names.append("profile");
-  return names;
-}
-
-nb::dict process_dict(const reader::Process& process, const reader::Totals& totals, SharedTexts& shared) {
-  const format::ProcessRecord& record = process.record;
-  const reader::Account account = reader::account_of(process, totals);
-  nb::dict trace;
-  trace["events"] = totals.events;
-  trace["bytes"] = totals.stored_bytes;
-  trace["dropped"] = totals.dropped;
-  trace["overwritten_bytes"] = totals.overwritten_bytes;
-  trace["policy"] = policy_of(record);
-  trace["kept_newest"] = (totals.full & format::kept_newest) != 0;
-  trace["no_space"] = (totals.full & format::no_space) != 0;
-  trace["written"] = (record.flags & format::not_written) == 0;
-  nb::dict row;
-  row["world"] = process.world;
-  row["rank"] = record.rank;
-  row["size"] = record.size;
-  row["host"] = shared(record.host);
-  row["pid"] = record.pid;
-  row["threads"] = record.threads;
-  nb::list names;
-  for (const auto& [number, name] : process.thread_names) {
-    nb::dict named;
-    named["thread"] = number;
-    named["name"] = escaped_text(name);
-    names.append(named);
-  }
-  row["thread_names"] = names;
-  row["unmeasured_threads"] = record.unmeasured_threads;
-  row["reduced"] = reduced(record, totals);
-  row["left_calls"] = record.left_calls;
-  row["state"] = reader::name_of(process.state);
-  row["exit_code"] = nb::none();
-  if (record.exit_code >= 0) row["exit_code"] = record.exit_code;
-  row["signal"] = nb::none();
-  if (const std::int32_t signal = format::signal_of(record); signal != 0) row["signal"] = signal;
-  row["finalized"] = record.finalize_leave != 0;
-  row["stopped"] = process.stopped;
-  row["executable"] = shared(process.executable());
-  row["mpi"] = shared(reader::mpi_library_of(record));
-  row["abi"] = name_of(record.abi);
-  row["start_ns"] = account.start_ns;
-  row["wall_ns"] = account.wall_ns;
-  row["net_ns"] = account.net_ns;
-  row["threads_ns"] = account.threads_ns;
-  row["mpi_ns"] = account.mpi_ns;
-  row["unreturned_ns"] = account.unreturned_ns;
-  row["until"] = until_of(process);
-  row["calls"] = totals.calls + totals.counted;
-  row["counted"] = totals.counted;
-  row["cost"] = cost_dict(process, totals, account);
-  row["trace"] = trace;
-  return row;
-}
+enum class Until : std::uint8_t { now, end, command, exit, last_seen };
 
 }  // namespace
+}  // namespace tare::bindings
 
-nb::list process_rows(reader::Run& run) {
-  const std::size_t count = run.processes().size();
-  if (count > 0) {
-    const nb::gil_scoped_release unlocked;
-    run.totals(0);
-  }
-  nb::list rows;
-  SharedTexts shared;
-  for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run.processes()[i], run.totals(i), shared));
-  return rows;
-}
+namespace nanobind::detail {
+template <>
+struct type_caster<tare::format::Policy> : WordCaster<tare::format::Policy, "block", "drop", "overwrite"> {};
+template <>
+struct type_caster<tare::format::Abi> : WordCaster<tare::format::Abi, "none", "mpich", "openmpi", "standard"> {};
+template <>
+struct type_caster<tare::reader::State>
+    : WordCaster<tare::reader::State, "running", "finished", "exited", "aborted", "killed", "unknown"> {};
+template <>
+struct type_caster<tare::bindings::Until>
+    : WordCaster<tare::bindings::Until, "now", "end", "command", "exit", "last_seen"> {};
+}  // namespace nanobind::detail
 
+namespace tare::bindings {
 namespace {
 
-// For all processes, or for the ranks of a world.
-reader::CostSums cost_sums(reader::Run& run, std::optional<int> world) {
+// The cost account of one process.
+struct Cost : TotalCost {};
+
+struct ThreadName {
+  std::uint32_t thread = 0;
+  ShownText name;
+};
+
+struct PyProcess {
+  // One of the run, which is not changed, or one that is made by its fields.
+  std::shared_ptr<reader::Process> of = std::make_shared<reader::Process>();
+  Account account;
+  std::uint64_t calls = 0, counted = 0;
+  std::uint32_t full = 0;  // format::FullTables
+  Cost cost;
+  TotalTrace trace;
+};
+
+struct Spell : reader::Spell {
+  std::int32_t world = 0, rank = -1;
+  std::uint32_t number = 0;
+  std::int32_t first = -1, last = -1;  // sites of the run
+  std::int64_t begin_ns = 0, ns = 0, flush_ns = 0;
+};
+
+std::vector<PyProcess> processes(PyRun& py_run) {
   const nb::gil_scoped_release unlocked;
+  reader::Run& run = py_run.run();
+  std::vector<PyProcess> all;
+  for (std::size_t i = 0; i < run.processes().size(); ++i) {
+    auto& process = const_cast<reader::Process&>(run.processes()[i]);
+    const reader::Totals& totals = run.totals(i);
+    const Account account = reader::account_of(process, totals);
+    reader::CostSums sums;
+    sums.add(process, totals, account);
+    all.push_back({std::shared_ptr<reader::Process>(py_run.shared(), &process),
+                   account,
+                   totals.calls + totals.counted,
+                   totals.counted,
+                   totals.full,
+                   {sums.cost()},
+                   sums.trace()});
+  }
+  return all;
+}
+
+// For all processes, or for the ranks of a world.
+reader::CostSums cost_sums(PyRun& py_run, std::optional<int> world) {
+  const nb::gil_scoped_release unlocked;
+  reader::Run& run = py_run.run();
   reader::CostSums sums;
   for (std::size_t i = 0; i < run.processes().size(); ++i) {
     const reader::Process& process = run.processes()[i];
@@ -175,82 +92,233 @@ reader::CostSums cost_sums(reader::Run& run, std::optional<int> world) {
   return sums;
 }
 
-}  // namespace
-
-nb::dict total_cost(reader::Run& run, std::optional<int> world) {
-  const reader::TotalCost sums = cost_sums(run, world).cost();
-  nb::dict cost;
-  cost["calls"] = sums.calls + sums.counted;
-  cost["counted"] = sums.counted;
-  cost["call_ns"] = sums.call_ns;
-  cost["timed_call_ns"] = sums.timed_call_ns;
-  cost["lookup_ns"] = sums.lookup_ns;
-  cost["event_ns"] = sums.event_ns;
-  cost["events"] = sums.events;
-  cost["wrapper_ns"] = sums.wrapper_ns;
-  cost["wrapper_error_ns"] = sums.wrapper_error_ns ? nb::cast(*sums.wrapper_error_ns) : nb::object(nb::none());
-  cost["weighed"] = sums.weighed;
-  cost["net_share"] = sums.net_share;
-  cost["wall_share"] = sums.wall_share;
-  cost["hook_init_ns"] = sums.hook_init_ns;
-  cost["hook_finalize_ns"] = sums.hook_finalize_ns;
-  cost["flushes"] = sums.flushes;
-  cost["flush_ns"] = sums.flush_ns;
-  cost["flush_bytes"] = sums.flush_bytes;
-  cost["drains"] = sums.drains;
-  cost["drain_ns"] = sums.drain_ns;
-  cost["drain_bytes"] = sums.drain_bytes;
-  cost["offload_points"] = sums.offload_points;
-  cost["offloads"] = sums.offloads;
-  cost["offloads_lost"] = sums.offloads_lost;
-  cost["offload_ns"] = sums.offload_ns;
-  cost["offload_max_ns"] = sums.offload_max_ns;
-  cost["offload_wait_ns"] = sums.offload_wait_ns;
-  cost["dropped"] = sums.dropped;
-  return cost;
-}
-
-nb::dict total_trace(reader::Run& run, std::optional<int> world) {
-  const reader::TotalTrace sums = cost_sums(run, world).trace();
-  nb::dict trace;
-  trace["events"] = sums.events;
-  trace["bytes"] = sums.bytes;
-  trace["dropped"] = sums.dropped;
-  trace["overwritten_bytes"] = sums.overwritten_bytes;
-  trace["policy"] = sums.first == nullptr ? nb::object(nb::none()) : policy_of(*sums.first);
-  trace["kept_newest"] = sums.kept_newest;
-  trace["no_space"] = sums.no_space;
-  trace["written"] = sums.written;
-  return trace;
-}
-
-nb::list spell_rows(reader::Run& run) {
-  nb::list rows;
-  for (const reader::Process& process : run.processes()) {
+std::vector<Spell> spells(PyRun& run) {
+  std::vector<Spell> all;
+  for (const reader::Process& process : run.run().processes()) {
     for (const auto& [number, spell] : process.spells) {
       if (!spell.finished) continue;
-      nb::dict row;
-      row["world"] = process.world;
-      row["rank"] = process.record.rank;
-      row["spell"] = number;
-      row["measured"] = spell.measured;
-      row["traced"] = spell.traced;
-      row["cut"] = spell.cut;
-      row["control"] = spell.control;
-      row["has_requests"] = spell.has_requests;
-      row["sync_points"] = spell.sync_points;
-      row["first_site"] = process.sites.find(spell.first_site);
-      row["last_site"] = process.sites.find(spell.last_site);
-      row["begin_ns"] = process.clock.unix_ns(spell.begin);
-      row["ns"] = process.clock.duration_ns(spell.ticks);
-      row["flush_ns"] = process.clock.duration_ns(spell.flush_ticks);
-      row["measured_calls"] = spell.measured_calls;
-      row["counted_calls"] = spell.counted_calls;
-      row["counted_polls"] = spell.counted_polls;
-      rows.append(row);
+      all.push_back({spell, process.world, process.record.rank, number, process.sites.find(spell.first_site),
+                     process.sites.find(spell.last_site), process.clock.unix_ns(spell.begin),
+                     process.clock.duration_ns(spell.ticks), process.clock.duration_ns(spell.flush_ticks)});
     }
   }
-  return rows;
+  return all;
+}
+
+Until until(const PyProcess& process) {
+  const ProcessRecord& record = process.of->record;
+  if (process.of->state == reader::State::running) return Until::now;
+  if ((record.flags & format::end_seen) != 0) return Until::end;
+  if ((record.flags & format::ended_with_command) != 0) return Until::command;
+  const bool told = record.state == format::ProcessState::exited || record.state == format::ProcessState::aborted;
+  return told ? Until::exit : Until::last_seen;
+}
+
+void set_until(PyProcess& process, Until moment) {
+  ProcessRecord& record = process.of->record;
+  if (moment == Until::end) record.flags |= format::end_seen;
+  if (moment == Until::command) record.flags |= format::ended_with_command;
+  if (moment == Until::exit) record.state = format::ProcessState::exited;
+}
+
+// What was left out or made smaller because there was no memory for all of it.
+constexpr struct {
+  const char* name;
+  std::uint32_t ProcessRecord::*flags;  // nullptr: PyProcess::full
+  std::uint32_t flag;
+} reductions[] = {{"buffer", &ProcessRecord::flags, format::small_buffer},
+                  {"events", &ProcessRecord::flags, format::no_buffer},
+                  {"events of threads", nullptr, format::without_buffer},
+                  {"profile", &ProcessRecord::flags, format::small_profile}};
+
+std::vector<std::string> reduced(const PyProcess& process) {
+  std::vector<std::string> names;
+  for (const auto& each : reductions)
+    if (((each.flags != nullptr ? process.of->record.*each.flags : process.full) & each.flag) != 0)
+      names.emplace_back(each.name);
+  return names;
+}
+
+void set_reduced(PyProcess& process, const std::vector<std::string>& names) {
+  for (const auto& each : reductions)
+    if (std::ranges::find(names, each.name) != names.end())
+      (each.flags != nullptr ? process.of->record.*each.flags : process.full) |= each.flag;
+}
+
+std::vector<ThreadName> thread_names(const PyProcess& process) {
+  std::vector<ThreadName> names;
+  for (const auto& [number, name] : process.of->thread_names) names.push_back({number, {name}});
+  return names;
+}
+
+void set_thread_names(PyProcess& process, const std::vector<ThreadName>& names) {
+  for (const ThreadName& each : names) process.of->thread_names[each.thread] = each.name.bytes;
+}
+
+// Up to `dropped`, what the accounts of one and of several processes have.
+template <typename T>
+void define_cost(Fields<T>& of, bool total) {
+  if (total) of.field("calls", &T::calls).field("counted", &T::counted);
+  of.field("call_ns", &T::call_ns)
+      .field("timed_call_ns", &T::timed_call_ns)
+      .field("lookup_ns", &T::lookup_ns)
+      .field("event_ns", &T::event_ns)
+      .field("events", &T::events)
+      .field("wrapper_ns", &T::wrapper_ns)
+      .field("wrapper_error_ns", &T::wrapper_error_ns)
+      .field("weighed", &T::weighed)
+      .field("net_share", &T::net_share);
+  if (total) of.field("wall_share", &T::wall_share);
+  of.field("hook_init_ns", &T::hook_init_ns)
+      .field("hook_finalize_ns", &T::hook_finalize_ns)
+      .field("flushes", &T::flushes)
+      .field("flush_ns", &T::flush_ns)
+      .field("flush_bytes", &T::flush_bytes)
+      .field("drains", &T::drains)
+      .field("drain_ns", &T::drain_ns)
+      .field("drain_bytes", &T::drain_bytes)
+      .field("offload_points", &T::offload_points)
+      .field("offloads", &T::offloads)
+      .field("offloads_lost", &T::offloads_lost)
+      .field("offload_ns", &T::offload_ns)
+      .field("offload_max_ns", &T::offload_max_ns)
+      .field("offload_wait_ns", &T::offload_wait_ns)
+      .field("dropped", &T::dropped);
+}
+
+void define_sums(nb::module_& module) {
+  Fields<Cost> cost(module, "Cost", "The cost account of a process; numbers of offloads are 0 without --monitor.");
+  define_cost(cost, false);
+  Fields<TotalCost> total(
+      module, "TotalCost",
+      "The cost account of several processes: sums, if nothing else is said.\n\n"
+      "The costs of a call are means, that of an event of the API is the largest of all processes.\n"
+      "`counted` is the part of `calls` that was only counted. `wrapper_ns` is estimated from the\n"
+      "`weighed` calls; its 95 % confidence interval is twice `wrapper_error_ns` wide (None: not\n"
+      "known). `net_share`: wrappers, flushes and offloads as a share of the net time;\n"
+      "`wall_share`: with the hooks, of the time from the first call to the end.");
+  define_cost(total, true);
+  Fields<TotalTrace>(
+      module, "Trace",
+      "The trace of a process, or of several: the policy is the first one's (None: no trace), and all must "
+      "be `written`. `kept_newest`: a buffer could not be written out, from then on its newest events were "
+      "kept; `no_space`: for want of space.")
+      .field("events", &TotalTrace::events)
+      .field("bytes", &TotalTrace::bytes)
+      .field("dropped", &TotalTrace::dropped)
+      .field("overwritten_bytes", &TotalTrace::overwritten_bytes)
+      .field("policy", &TotalTrace::policy)
+      .field("kept_newest", &TotalTrace::kept_newest)
+      .field("no_space", &TotalTrace::no_space)
+      .field("written", &TotalTrace::written);
+}
+
+void define_process(nb::module_& module) {
+  using reader::Process;
+  constexpr auto of = &PyProcess::of;
+  constexpr auto record = &Process::record;
+  constexpr auto account = &PyProcess::account;
+  Fields<ThreadName>(module, "ThreadName", "A thread with a name.")
+      .field("thread", &ThreadName::thread)
+      .field("name", &ThreadName::name);
+  Fields<PyProcess>(module, "Process", "A process that called MPI (docs/json.md).")
+      .field("world", of, &Process::world)
+      .field("rank", of, record, &ProcessRecord::rank)
+      .field("size", of, record, &ProcessRecord::size)
+      .field("host", of, record, &ProcessRecord::host)
+      .field("pid", of, record, &ProcessRecord::pid)
+      .field("threads", of, record, &ProcessRecord::threads)
+      .value("thread_names", thread_names,
+             [](PyProcess& process, const std::vector<ThreadName>& names) { set_thread_names(process, names); })
+      .field("unmeasured_threads", of, record, &ProcessRecord::unmeasured_threads)
+      .value("reduced", reduced,
+             [](PyProcess& process, const std::vector<std::string>& names) { set_reduced(process, names); })
+      .field("left_calls", of, record, &ProcessRecord::left_calls)
+      .field("state", of, &Process::state)
+      .value(
+          "exit_code",
+          [](const PyProcess& process) {
+            const std::int32_t code = process.of->record.exit_code;
+            return code >= 0 ? std::optional(code) : std::nullopt;
+          },
+          [](PyProcess& process, std::optional<std::int32_t> code) {
+            process.of->record.exit_code = code.value_or(format::exit_code_unknown);
+          })
+      .value(
+          "signal",
+          [](const PyProcess& process) {
+            const std::int32_t signal = format::signal_of(process.of->record);
+            return signal != 0 ? std::optional(signal) : std::nullopt;
+          },
+          [](PyProcess& process, std::optional<std::int32_t> signal) {
+            if (signal) process.of->record.exit_code = -*signal;
+          })
+      .value(
+          "finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; },
+          [](PyProcess& process, bool finalized) { process.of->record.finalize_leave = finalized ? 1 : 0; })
+      .field("stopped", of, &Process::stopped)
+      .value(
+          "executable", [](const PyProcess& process) { return std::string(process.of->executable()); },
+          [](PyProcess& process, const std::string& path) { process.of->long_executable = path; })
+      .value(
+          "mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); },
+          [](PyProcess& process, const std::string& name) {
+            std::snprintf(process.of->record.mpi_library, sizeof process.of->record.mpi_library, "%s", name.c_str());
+          })
+      .field("abi", of, record, &ProcessRecord::abi)
+      .field("start_ns", account, &Account::start_ns)
+      .field("wall_ns", account, &Account::wall_ns)
+      .field("net_ns", account, &Account::net_ns)
+      .field("threads_ns", account, &Account::threads_ns)
+      .field("mpi_ns", account, &Account::mpi_ns)
+      .field("unreturned_ns", account, &Account::unreturned_ns)
+      .value("until", until, [](PyProcess& process, Until moment) { set_until(process, moment); })
+      .field("calls", &PyProcess::calls)
+      .field("counted", &PyProcess::counted)
+      .field("cost", &PyProcess::cost)
+      .field("trace", &PyProcess::trace);
+}
+
+void define_spell(nb::module_& module) {
+  Fields<Spell>(
+      module, "Spell",
+      "What a process did between two synchronisation points (src/recorder/spells.h). `cut`: less was kept of "
+      "its end than of its begin. `control`: only counted, at random; the others are compared with it.")
+      .field("world", &Spell::world)
+      .field("rank", &Spell::rank)
+      .field("spell", &Spell::number)
+      .field("measured", &Spell::measured)
+      .field("traced", &Spell::traced)
+      .field("cut", &Spell::cut)
+      .field("control", &Spell::control)
+      .field("has_requests", &Spell::has_requests)
+      .field("sync_points", &Spell::sync_points)
+      .field("first_site", &Spell::first)
+      .field("last_site", &Spell::last)
+      .field("begin_ns", &Spell::begin_ns)
+      .field("ns", &Spell::ns)
+      .field("flush_ns", &Spell::flush_ns)
+      .field("measured_calls", &Spell::measured_calls)
+      .field("counted_calls", &Spell::counted_calls)
+      .field("counted_polls", &Spell::counted_polls);
+}
+
+}  // namespace
+
+void define_processes(nb::module_& module, nb::class_<PyRun>& run) {
+  using namespace nb::literals;
+  define_sums(module);
+  define_process(module);
+  define_spell(module);
+  run.def("processes", processes);
+  run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
+  run.def(
+      "total_cost", [](PyRun& of, std::optional<int> world) { return cost_sums(of, world).cost(); },
+      "world"_a = nb::none(), "The cost of all processes, or of the ranks of a world.");
+  run.def(
+      "total_trace", [](PyRun& of, std::optional<int> world) { return cost_sums(of, world).trace(); },
+      "world"_a = nb::none());
+  run.def("spells", spells);
 }
 
 }  // namespace tare::bindings

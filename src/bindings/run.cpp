@@ -1,9 +1,7 @@
 #include <nanobind/stl/filesystem.h>
 
-#include "bindings/definitions.h"
 #include "bindings/fields.h"
 #include "bindings/parts.h"
-#include "bindings/processes.h"
 #include "reader/replay/replay.h"
 
 namespace tare::bindings {
@@ -110,17 +108,9 @@ nb::class_<PyRun> define_run(nb::module_& module) {
           "is_going_on"_a = false, "run_key"_a = "");
   module.def(
       "empty_run", [] { return PyRun(reader::Run::empty()); }, "A run in which nothing was recorded.");
-  run.def("processes", rows(process_rows));
-  run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
-  run.def("total_cost", rows(total_cost), "world"_a = nb::none());
-  run.def("total_trace", rows(total_trace), "world"_a = nb::none());
-  run.def("spells", rows(spell_rows));
   run.def("exchanges", rows(exchanges), "max_groups"_a);
   run.def("functions", rows(functions), "Names of the functions that the run may have calls of.");
   run.def("event_names", rows(event_names), "Names of the program's own events.");
-  run.def("sites", rows(site_rows));
-  run.def("communicators", rows(communicator_rows));
-  run.def("scopes", rows(scope_rows));
   run.def(
       "replay", rows(replayed_worlds), "changes"_a = std::vector<reader::Without>{},
       "How long each world would have taken on an ideal network, and with each of the changes (`without_ns`); reads "

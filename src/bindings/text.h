@@ -5,6 +5,16 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <utility>
+
+namespace tare::bindings {
+
+// Text that a program wrote; nearly always UTF-8.
+struct ShownText {
+  std::string bytes;
+};
+
+}  // namespace tare::bindings
 
 namespace nanobind::detail {
 
@@ -26,6 +36,24 @@ struct type_caster<std::string> {
 
   static handle from_cpp(const std::string& value, rv_policy, cleanup_list*) noexcept {
     return PyUnicode_DecodeUTF8(value.data(), static_cast<Py_ssize_t>(value.size()), "surrogateescape");
+  }
+};
+
+// Bytes that are not UTF-8 become escapes: a text that is shown, and names nothing.
+template <>
+struct type_caster<tare::bindings::ShownText> {
+  NB_TYPE_CASTER(tare::bindings::ShownText, const_name("str"))
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    type_caster<std::string> text;
+    if (!text.from_python(source, flags, cleanup)) return false;
+    value.bytes = std::move(text.value);
+    return true;
+  }
+
+  static handle from_cpp(const tare::bindings::ShownText& shown, rv_policy, cleanup_list*) noexcept {
+    const std::string& bytes = shown.bytes;
+    return PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace");
   }
 };
 

@@ -14,6 +14,7 @@ import pytest
 import tare as package
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from tare.analysis.rows import record
 
 RANKS = 3
 MESSAGES = 8
@@ -55,7 +56,7 @@ def run_in_spells(
     assert measured.ended.stdout.count("ok") == RANKS
     spells: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in package.open(tmp_path / "run").spells:
-        spells[row["spell"]].append(dict(row))
+        spells[row.spell].append(record(row))
     for rows in spells.values():
         assert len(rows) == RANKS
         assert len({row["sync_points"] for row in rows}) == 1
@@ -214,7 +215,7 @@ def test_a_trial_of_a_budget(mpi: MpiEnvironment, tare: Path, tmp_path: Path) ->
     assert made(measured) | calls_of(rounds) == made(measured)
     spells: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in package.open(tmp_path / "run").spells:
-        spells[row["spell"]].append(dict(row))
+        spells[row.spell].append(record(row))
     controls = 0
     for rows in spells.values():
         assert len({row["control"] for row in rows}) == 1

@@ -12,6 +12,7 @@ import pytest
 import tare as package
 from environments import ROOT, compile_c, openmpi4, run
 from measured import PROGRAMS, Measurement, measure
+from tare.analysis.rows import record
 
 RANKS = 2
 ROUNDS = 400
@@ -72,7 +73,7 @@ def test_a_trial_weighs(program: Path, tare: Path, tmp_path: Path, commas: Path)
 
 
 def spells_of(run: Path) -> list[dict[str, object]]:
-    return [dict(row) for row in package.open(run).spells]
+    return [record(row) for row in package.open(run).spells]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_messages_are_counted_by_peer(mpi: MpiEnvironment, tare: Path, tmp_path:
 
     recorded = open_run(measured.directory)
     found = {}
-    for row in recorded.rows(recorded.peer_table(["rank", "communicator"])):
+    for row in recorded.rows(recorded.peers(["rank", "communicator"])):
         key = (row.rank, row.communicator, row.peer)
         assert key not in found
         found[key] = (row.sent_messages, row.sent_bytes, row.received_messages, row.received_bytes)

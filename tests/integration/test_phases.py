@@ -34,7 +34,7 @@ def test_calls_count_for_their_phase(mpi: MpiEnvironment, trace: bool, tare: Pat
 
     recorded = open_run(measured.directory)
     for rank in (0, 1):
-        rows = {row.phase: row for row in recorded.rows(recorded.phase_table(["rank"], None, [rank]))}
+        rows = {row.phase: row for row in recorded.rows(recorded.phases(["rank"], None, [rank]))}
         outside = rows.pop(None)
         # MPI_Finalize is in "setup", which has not ended.
         expected = {name: (n, calls + (name == "setup"), size) for name, (n, calls, size) in EXPECTED.items()}
@@ -45,8 +45,8 @@ def test_calls_count_for_their_phase(mpi: MpiEnvironment, trace: bool, tare: Pat
         assert rows["setup"].time_ns > 20_000_000
         assert all(row.mpi_ns <= row.time_ns for row in rows.values())
         # Every moment belongs to one phase.
-        (process,) = (each for each in recorded.processes if each["rank"] == rank)
+        (process,) = (each for each in recorded.processes if each.rank == rank)
         total = outside.time_ns + sum(row.time_ns for row in rows.values())
-        assert total == pytest.approx(process["wall_ns"], rel=0.05, abs=40_000_000)
+        assert total == pytest.approx(process.wall_ns, rel=0.05, abs=40_000_000)
     # What is switched off is not recorded anywhere else either.
     assert measured.calls()["MPI_Bcast"] == 2 * (3 + 10)

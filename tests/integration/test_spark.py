@@ -74,7 +74,7 @@ def test_messages_are_those_of_the_profile(found: dict[str, list[dict[str, Any]]
     run = tare.open(RUN)
     sent = {
         (row.world, row.rank, row.peer): (row.sent_messages, row.sent_bytes)
-        for row in run.rows(run.peers)
+        for row in run.rows(run.peers())
         if row.sent_messages
     }
     matrix = found["communication_matrix"]

@@ -130,7 +130,7 @@ def test_iterations_with_gaps_of_the_trace_are_left_out(tare: Path, tmp_path: Pa
     )
     assert measured.ended.returncode == 0, measured.ended.stderr
     run = package.open(tmp_path / "run")
-    traced = {(each["rank"], each["spell"]): each for each in run.spells if each["traced"]}
+    traced = {(each.rank, each.spell): each for each in run.spells if each.traced}
     assert len(traced) < len(run.spells)
     found = run.structure
     assert found.loops

@@ -59,7 +59,7 @@ def test_a_run_shows_itself_in_notebooks(measured: Measurement) -> None:
     ranks, messages = opened.ranks._repr_html_(), opened.messages._repr_html_()
     assert ranks.count("<td>finished</td>") == RANKS and "more rows" not in ranks
     assert messages.count("<tr>") == 1 + SHOWN and "<p>… more rows</p>" in messages
-    peers = opened.peers._repr_html_()
+    peers = opened.peers()._repr_html_()
     assert peers.count("<tr>") == 1 + len(query(measured, "FROM peers"))
 
 

@@ -137,7 +137,7 @@ def test_flushes_and_wrappers_are_taken_out(tare: Path, flushing: Path) -> None:
         assert names[0] == names[1]
         assert len(starts) == len(names[0])
     # Wrappers are taken out to within those of 16 calls.
-    slack_ns = 16 * max(process["cost"]["call_ns"] for process in opened.processes)
+    slack_ns = 16 * max(process.cost.call_ns for process in opened.processes)
     found = messages(flushing, "compensated")
     early = [sent - received for _, sent, _, received in found if received < sent - slack_ns]
     # A receive that stands behind one from any source can be known too late for its call to be moved.

@@ -77,7 +77,7 @@ def test_waits_are_where_the_program_has_them(
     slept = sum(
         row.time_ns
         for row in report.critical_path
-        if row.rank == late and opened.sites[row.site]["line"] == marked(kind, "delay")
+        if row.rank == late and opened.sites[row.site].line == marked(kind, "delay")
     )
     assert slept >= LATE_MS * 1_000_000 * 0.99
     assert report.clock_violations == []

@@ -12,6 +12,7 @@ import pytest
 import tare as package
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from tare.analysis.rows import record
 
 ROUNDS = 400
 RANKS = 3
@@ -46,7 +47,7 @@ def counts(measured: Measurement) -> dict[str, tuple[int, int]]:
 def spells(run: Path) -> dict[int, list[dict[str, Any]]]:
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in package.open(run).spells:
-        found[row["spell"]].append(dict(row))
+        found[row.spell].append(record(row))
     return found
 
 

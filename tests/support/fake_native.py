@@ -7,7 +7,7 @@ import signal
 import struct
 import sys
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def compiled() -> Any:
 COMPILED = compiled()
 
 
-from tare.analysis.rows import changed  # noqa: E402
+from tare.analysis.rows import PLACE, changed, fields  # noqa: E402
 
 HOST_FILE = "node.tare"
 START_NS = 1_000_000_000_000
@@ -65,50 +65,32 @@ def collector(directories: Sequence[Path]) -> str:
     return f"what sees {', '.join(map(str, directories))}"
 
 
-def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
-    return {
+def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0, **more: Any) -> Any:
+    finished = state == "finished"
+    known = {
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
-        "thread_names": [],
-        "unmeasured_threads": 0, "reduced": [], "left_calls": 0,
-        "state": state, "exit_code": 0 if state == "finished" else None, "signal": None,
-        "finalized": state == "finished", "stopped": False,
-        "until": "exit" if state == "finished" else "last_seen",
-        "executable": "/bin/app",
-        "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
-        "net_ns": 2_000_000_000, "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "unreturned_ns": 0,
-        "calls": 14, "counted": 4,
-        "cost": {
-            "call_ns": 25.0, "timed_call_ns": 25.0, "lookup_ns": 5.0,
-            "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
-            "wrapper_error_ns": 27.0, "weighed": 40,
-            "hook_init_ns": 1_000_000,
-            "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
-            "drains": 0, "drain_ns": 0, "drain_bytes": 0,
-            "offload_points": 0, "offloads": 0, "offloads_lost": 0,
-            "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0,
-            "dropped": 0, "net_share": 0.01,
-        },
-        "trace": {
-            "events": 3, "bytes": 30, "dropped": 0, "overwritten_bytes": 0,
-            "policy": "block", "kept_newest": False, "no_space": False, "written": True,
-        },
+        "state": state, "exit_code": 0 if finished else None, "finalized": finished,
+        "until": "exit" if finished else "last_seen", "executable": "/bin/app", "mpi": "Fake MPI 1.0",
+        "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000, "net_ns": 2_000_000_000,
+        "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 14, "counted": 4,
+        "cost": COMPILED.Cost(
+            call_ns=25.0, timed_call_ns=25.0, lookup_ns=5.0, wrapper_ns=270, wrapper_error_ns=27.0,
+            weighed=40, hook_init_ns=1_000_000, hook_finalize_ns=500_000, flushes=1, flush_ns=40_000,
+            flush_bytes=4096,
+            net_share=0.01,
+        ),
+        "trace": COMPILED.Trace(events=3, bytes=30, policy="block"),
     }  # fmt: skip
+    return COMPILED.Process(**(known | more))
 
 
 # Of the two processes below.
-TOTAL_COST = {
-    "calls": 28, "counted": 8, "call_ns": 25.0, "timed_call_ns": 25.0, "lookup_ns": 5.0,
-    "event_ns": 0.0, "events": 0,
-    "wrapper_ns": 540, "wrapper_error_ns": 38.18, "weighed": 80, "net_share": 0.01,
-    "wall_share": 0.0102380952381, "hook_init_ns": 2_000_000, "hook_finalize_ns": 1_000_000,
-    "flushes": 2, "flush_ns": 80_000, "flush_bytes": 8192,
-    "drains": 0, "drain_ns": 0, "drain_bytes": 0, "offload_points": 0, "offloads": 0, "offloads_lost": 0,
-    "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0, "dropped": 0,
-}  # fmt: skip
-TOTAL_TRACE = {
-    "events": 6, "bytes": 60, "dropped": 0, "overwritten_bytes": 0,
-    "policy": "block", "kept_newest": False, "no_space": False, "written": True,
-}  # fmt: skip
+TOTAL_COST = COMPILED.TotalCost(
+    calls=28, counted=8, call_ns=25.0, timed_call_ns=25.0, lookup_ns=5.0, wrapper_ns=540,
+    wrapper_error_ns=38.18, weighed=80, net_share=0.01, wall_share=0.0102380952381, hook_init_ns=2_000_000,
+    hook_finalize_ns=1_000_000, flushes=2, flush_ns=80_000, flush_bytes=8192,
+)  # fmt: skip
+TOTAL_TRACE = COMPILED.Trace(events=6, bytes=60, policy="block")
 
 
 def row(
@@ -173,20 +155,15 @@ PHASES = [
 FUNCTIONS = ["MPI_Send", "MPI_Recv", "MPI_Comm_rank", "MPI_Init", "MPI_Allreduce"]
 
 
-def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app") -> dict[str, Any]:
+def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app", **more: Any) -> Any:
     file = "/src/app.c" if line else None
-    return {
-        "object": where,
-        "offset": offset,
-        "caller": caller,
-        "file": file,
-        "line": line,
-        "tail_call": None,
-    }
+    return COMPILED.Frame(object=where, offset=offset, caller=caller, file=file, line=line, **more)
 
 
-def site(*path: dict[str, Any], shown: int = 0, cut: bool = False, left_out: bool = False) -> dict[str, Any]:
-    return {**path[shown], "path": list(path), "shown": shown, "cut": cut, "left_out": left_out}
+def site(*path: Any, shown: int = 0, cut: bool = False, left_out: bool = False) -> Any:
+    return COMPILED.Site(
+        **fields(path[shown], PLACE), path=list(path), shown=shown, cut=cut, left_out=left_out
+    )
 
 
 SITES = [
@@ -194,18 +171,8 @@ SITES = [
     site(frame(32, "main", 40)),
     site(frame(48, "halo", None, "/lib/libsolver.so.1")),
 ]
-COMMUNICATORS: list[dict[str, Any]] = [
-    {
-        "world": 0,
-        "name": "MPI_COMM_WORLD",
-        "size": 2,
-        "inter": False,
-        "key": 0xABC,
-        "members": [(0, 1, 2)],
-        "remote_members": None,
-    }
-]
-SCOPES: list[dict[str, Any]] = []
+COMMUNICATORS = [COMPILED.Communicator(name="MPI_COMM_WORLD", size=2, key=0xABC, members=[(0, 1, 2)])]
+SCOPES: list[Any] = []
 MESSAGES: list[str] = []
 WARNINGS = ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
 EVENTS: list[dict[str, Any]] = [
@@ -258,7 +225,7 @@ def profile(
     worlds: Sequence[int] | None = None,
     *,
     rows: Sequence[dict[str, Any]] | None = None,
-    sites: Sequence[dict[str, Any]] | None = None,
+    sites: Sequence[Any] | None = None,
     whole: bool = False,
 ) -> Table:
     """The rows above, summed by keys; the reader's own rules are in src/reader/tables/profile_rows.h.
@@ -271,7 +238,7 @@ def profile(
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in PROFILE if rows is None else rows:
         number = row["communicator"]
-        of_communicator = COMMUNICATORS[number]["name"] if number >= 0 else None
+        of_communicator = COMMUNICATORS[number].name if number >= 0 else None
         chosen = ((functions, row["function"]), (ranks, row["rank"]), (communicators, of_communicator))
         if all(wanted is None or value in wanted for wanted, value in (*chosen, (worlds, row["world"]))):
             groups.setdefault(tuple(row[name] for name in names), []).append(row)
@@ -279,13 +246,13 @@ def profile(
     if list(by) == ["rank"]:
         for row in found:
             process = PROCESSES[row["rank"]]
-            row["time_ns"] = row["time_ns"] if functions or communicators else process["mpi_ns"]
-            row["mpi_share"] = row["time_ns"] / process["threads_ns"]
+            row["time_ns"] = row["time_ns"] if functions or communicators else process.mpi_ns
+            row["mpi_share"] = row["time_ns"] / process.threads_ns
     return table(found)
 
 
 def _summed(
-    key: dict[str, Any], of: list[dict[str, Any]], sites: Sequence[dict[str, Any]], whole: bool
+    key: dict[str, Any], of: list[dict[str, Any]], sites: Sequence[Any], whole: bool
 ) -> dict[str, Any]:
     timed = [row for row in of if row["timed"]]
     calls, counted = (
@@ -305,10 +272,12 @@ def _summed(
     found["max_ns"] = max((row["max_ns"] for row in timed), default=0)
     if key.get("site", -1) >= 0:
         frame = sites[key["site"]]
-        found |= {name: frame[name] for name in ("file", "line", "caller", "object", "offset", "tail_call")}
+        found |= {
+            name: getattr(frame, name) for name in ("file", "line", "caller", "object", "offset", "tail_call")
+        }
     if (number := key.get("communicator", -1)) >= 0:
         of_number = COMMUNICATORS[number]
-        found |= {"communicator": of_number["name"], "communicator_size": of_number["size"]}
+        found |= {"communicator": of_number.name, "communicator_size": of_number.size}
     size = found.pop("size_class", -1)
     if size >= 0:
         found |= {"size_from": 1 << size - 1, "size_to": 1 << size}
@@ -474,47 +443,31 @@ class Run:
             raise COMPILED.Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()
         self.sampled_by_counter = (Path(run_dir) / "sampled_by_counter").exists()
-        self.cost, self.trace = dict(TOTAL_COST), dict(TOTAL_TRACE)
+        self.cost, self.trace = TOTAL_COST, TOTAL_TRACE
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        canned: dict[str, Callable[..., Any]] = {
+            "profile": profile,
+            "processes": lambda: PROCESSES,
+            "process_count": lambda: len(PROCESSES),
+            "total_cost": lambda _: self.cost,
+            "total_trace": lambda _: self.trace,
+            "exchanges": lambda _: EXCHANGES,
+            "functions": lambda: FUNCTIONS,
+            "timeline": Timeline,
+            "event_names": lambda: ["residual"],
+            "sites": lambda: SITES,
+            "communicators": lambda: COMMUNICATORS,
+            "scopes": lambda: SCOPES,
+            "wait_report": lambda: WAIT_REPORT,
+            "structure": lambda: STRUCTURE,
+            "warnings": lambda: list(WARNINGS),
+        }
+        return canned.get(name, lambda *_, **__: [])
 
     def table(self, name: str) -> Table:
         tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
         return table(tables[name])
-
-    def profile(self, *by: Any, **chosen: Any) -> Table:
-        return profile(*by, **chosen)
-
-    def expect_profile(self, *by: Any, **chosen: Any) -> None:
-        pass
-
-    def expect_phases(self) -> None:
-        pass
-
-    def expect_exchanges(self, max_groups: int) -> None:
-        pass
-
-    def processes(self) -> list[dict[str, Any]]:
-        return PROCESSES
-
-    def process_count(self) -> int:
-        return len(PROCESSES)
-
-    def total_cost(self, world: int | None = None) -> dict[str, Any]:
-        return self.cost
-
-    def total_trace(self, world: int | None = None) -> dict[str, Any]:
-        return self.trace
-
-    def exchanges(self, max_groups: int) -> list[Any]:
-        return EXCHANGES
-
-    def functions(self) -> list[str]:
-        return FUNCTIONS
-
-    def timeline(self) -> Timeline:
-        return Timeline()
-
-    def event_names(self) -> list[str]:
-        return ["residual"]
 
     def peers(
         self,
@@ -538,32 +491,11 @@ class Run:
             phase | {"rank": rank} for phase in PHASES for rank in (0, 1) if rank in (ranks or (0, 1))
         )
 
-    def sites(self) -> list[dict[str, Any]]:
-        return SITES
-
-    def communicators(self) -> list[dict[str, Any]]:
-        return COMMUNICATORS
-
-    def scopes(self) -> list[dict[str, Any]]:
-        return SCOPES
-
-    def current_calls(self) -> list[dict[str, Any]]:
-        return []
-
     def samples(self) -> list[Any]:
         return COUNTED_SAMPLES if self.sampled_by_counter else SAMPLES if self.sampled else []
 
     def sample_summaries(self) -> list[Any]:
         return SAMPLE_SUMMARIES if self.sampled else []
-
-    def wait_report(self) -> Any:
-        return WAIT_REPORT
-
-    def structure(self) -> Any:
-        return STRUCTURE
-
-    def warnings(self) -> list[str]:
-        return list(WARNINGS)
 
     def events(
         self,
@@ -586,19 +518,6 @@ class Run:
         if "FAKE_EVENTS_HANG" in os.environ:
             print("reading", file=sys.stderr, flush=True)
             signal.pause()
-
-
-def empty_run() -> Any:
-    """A run without rows."""
-    return types.SimpleNamespace(
-        processes=list, process_count=lambda: 0, warnings=list, functions=list, event_names=list, sites=list,
-        communicators=list, scopes=list, current_calls=list, samples=list, sample_summaries=list,
-        profile=lambda *_, **__: Table(), peers=lambda *_, **__: Table(), phases=lambda *_, **__: Table(),
-        table=lambda _: Table(), expect_profile=lambda *_, **__: None, expect_phases=lambda: None,
-        expect_exchanges=lambda _: None, exchanges=lambda _: [], events=lambda *_: iter(()),
-        total_cost=lambda _: dict.fromkeys(TOTAL_COST, 0),
-        total_trace=lambda _: dict.fromkeys(TOTAL_TRACE, 0),
-    )  # fmt: skip
 
 
 def install(library: Path) -> None:

@@ -33,7 +33,7 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
             {**own, "kind": "counter", "value": 1.0, "unit": "bytes"},
             {**own, "kind": "raw", "text": "note"},
         ],
-        "SCOPES": [{"kind": "file", "name": "data.h5", "world": 0, "communicator": 0, "key": 1}],
+        "SCOPES": [native.COMPILED.Scope(kind="file", name="data.h5", communicator=0, key=1)],
         "MESSAGES": ["what collecting says"],
     }
     for name in (

@@ -5,8 +5,9 @@ from typing import Any, cast
 
 import fake_native
 import pytest
-from tare._native import ReplayedWorld
+from tare._native import ReplayedWorld, Scope, Trace
 from tare.analysis import efficiency, events, profile, ranks
+from tare.analysis.rows import changed
 from tare.analysis.spread import spread
 
 PROFILE = cast(Any, fake_native.PROFILE)
@@ -33,16 +34,16 @@ def test_spread_names_the_extreme_ranks() -> None:
     found = spread(PROCESSES, ranks.mpi_share)
     assert found is not None
     assert (found.least, found.most, found.mean) == pytest.approx((0.1, 0.3, 0.2))
-    assert (found.min_at["rank"], found.max_at["rank"]) == (0, 1)
+    assert (found.min_at.rank, found.max_at.rank) == (0, 1)
     assert spread(PROCESSES, lambda process: None) is None
 
 
 def test_share_of_a_rank_without_net_time_is_zero() -> None:
-    assert ranks.mpi_share(cast(Any, {**PROCESSES[0], "net_ns": 0, "threads_ns": 0})) == 0.0
+    assert ranks.mpi_share(cast(Any, changed(PROCESSES[0], net_ns=0, threads_ns=0))) == 0.0
 
 
 def test_share_of_a_rank_whose_threads_call_mpi_is_of_their_time_together() -> None:
-    three = cast(Any, {**PROCESSES[0], "threads_ns": 6 * 10**9, "mpi_ns": 3 * 10**9})
+    three = cast(Any, changed(PROCESSES[0], threads_ns=6 * 10**9, mpi_ns=3 * 10**9))
     assert ranks.mpi_share(three) == 0.5
     (found,) = efficiency.efficiencies([three])
     assert found.parallel_efficiency == 0.5
@@ -50,8 +51,8 @@ def test_share_of_a_rank_whose_threads_call_mpi_is_of_their_time_together() -> N
 
 def test_events_are_described() -> None:
     scopes = [
-        {"world": 0, "kind": "file", "name": "out.dat", "communicator": 0, "key": 0},
-        {"world": 0, "kind": "window", "name": "halo", "communicator": 0, "key": 0x1F, "flavour": "create"},
+        Scope(kind="file", name="out.dat", communicator=0),
+        Scope(kind="window", name="halo", communicator=0, key=0x1F, flavour="create"),
     ]
     found: list[Any] = [dict(row) for row in fake_native.EVENTS]
     found[0]["scope"], found[1]["scope"] = 0, 1
@@ -84,8 +85,8 @@ def test_efficiencies_multiply() -> None:
     assert found.mpi_share == pytest.approx(0.2)
 
 
-TRACE = {"events": 10, "policy": "block", "written": True, "dropped": 0, "overwritten_bytes": 0}
-TRACED = [{**process, "finalized": True, "trace": TRACE} for process in PROCESSES]
+TRACE = Trace(events=10, policy="block")
+TRACED = [changed(process, finalized=True, trace=TRACE) for process in PROCESSES]
 REPLAYED = ReplayedWorld(runtime_ns=2_000, ideal_ns=1_900, useful_ns=1_800, unknown_ns=20)
 
 
@@ -101,17 +102,17 @@ def test_a_replay_splits_the_communication_efficiency() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"trace": {**TRACE, "policy": None}}, "needs a trace"),
-        ({"trace": {**TRACE, "dropped": 1}}, "the trace has gaps"),
-        ({"trace": {**TRACE, "overwritten_bytes": 48}}, "the trace has gaps"),
-        ({"trace": {**TRACE, "written": False}}, "the trace was not written"),
-        ({"trace": {**TRACE, "events": 10_000_000}}, "more than 5,000,000 events to replay"),
+        ({"trace": changed(TRACE, policy=None)}, "needs a trace"),
+        ({"trace": changed(TRACE, dropped=1)}, "the trace has gaps"),
+        ({"trace": changed(TRACE, overwritten_bytes=48)}, "the trace has gaps"),
+        ({"trace": changed(TRACE, written=False)}, "the trace was not written"),
+        ({"trace": changed(TRACE, events=10_000_000)}, "more than 5,000,000 events to replay"),
         ({"finalized": False}, "a rank has not come to its end"),
         ({"world": 1}, "not all ranks were measured"),
     ],
 )
 def test_no_replay_of_what_cannot_be(change: dict[str, Any], why: str) -> None:
-    processes = cast(Any, [TRACED[0], {**TRACED[1], **change}])
+    processes = cast(Any, [TRACED[0], changed(TRACED[1], **change)])
     found = efficiency.efficiencies(processes)
     found = efficiency.replayed(found, processes, lambda: pytest.fail("replayed"), always=False)
     assert {each.not_replayed for each in found} == {why}
@@ -119,22 +120,22 @@ def test_no_replay_of_what_cannot_be(change: dict[str, Any], why: str) -> None:
 
 
 def test_large_traces_are_replayed_on_demand() -> None:
-    large = cast(Any, [{**process, "trace": {**TRACE, "events": 10**9}} for process in TRACED])
+    large = cast(Any, [changed(process, trace=changed(TRACE, events=10**9)) for process in TRACED])
     found = efficiency.efficiencies(large)
     found = efficiency.replayed(found, large, lambda: [REPLAYED], always=True)
     assert found[0].ideal_ns == 1_900
 
 
 def test_efficiency_of_ranks_that_only_communicate() -> None:
-    waiting = [{**process, "mpi_ns": 3 * 10**9} for process in PROCESSES]  # more than there is, by rounding
+    waiting = [changed(process, mpi_ns=3 * 10**9) for process in PROCESSES]  # more than there is, by rounding
     (found,) = efficiency.efficiencies(cast(Any, waiting))
     assert (found.load_balance, found.parallel_efficiency) == (None, 0.0)
-    (found,) = efficiency.efficiencies(cast(Any, [{**PROCESSES[0], "net_ns": 0}]))
+    (found,) = efficiency.efficiencies(cast(Any, [changed(PROCESSES[0], net_ns=0)]))
     assert found.parallel_efficiency is None
 
 
 def test_efficiencies_are_by_world() -> None:
-    other = {**PROCESSES[1], "world": 1}
-    outside = {**PROCESSES[1], "rank": -1}
+    other = changed(PROCESSES[1], world=1)
+    outside = changed(PROCESSES[1], rank=-1)
     found = efficiency.efficiencies(cast(Any, [PROCESSES[0], other, outside]))
     assert [(each.world, each.ranks) for each in found] == [(0, 1), (1, 1)]

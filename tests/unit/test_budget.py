@@ -6,13 +6,14 @@ import io
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import fake_native
 import pytest
 import tare
 from some_run import metadata
+from tare._native import Spell
 from tare.analysis import budget, totals, trial
+from tare.analysis.rows import changed
 from tare.measuring.limits import Budget
 from tare.measuring.limits import budget as budget_of
 from tare.reporters import summary
@@ -31,14 +32,13 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return made
 
 
-def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> dict[str, Any]:
+def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> Spell:
     counted = depth == "counts"
-    return {
-        "world": 0, "rank": 0, "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace",
-        "cut": cut, "control": False, "has_requests": False, "sync_points": 1, "first_site": 1,
-        "last_site": 1, "begin_ns": number * 1000, "flush_ns": 0, "counted_polls": 0,
-        "measured_calls": 0 if counted else 10, "counted_calls": 10 if counted else 0,
-    }  # fmt: skip
+    return Spell(
+        rank=0, spell=number, ns=ns, measured=not counted, traced=depth == "trace", cut=cut, sync_points=1,
+        first_site=1, last_site=1, begin_ns=number * 1000,
+        measured_calls=0 if counted else 10, counted_calls=10 if counted else 0,
+    )  # fmt: skip
 
 
 def shown(recording: Run) -> str:
@@ -157,7 +157,7 @@ def test_a_budget_that_does_not_even_allow_to_count(recording: Run, monkeypatch:
     assert kept is not None and kept.is_possible
     # 28 calls, 5 ns each, of a net time that is a hundred times what wrappers and flushes took.
     assert kept.counting == pytest.approx(28 * 5 / (100 * 80_540))
-    many = {**fake_native.TOTAL_COST, "counted": 1_000_000, "calls": 1_000_020}
+    many = changed(fake_native.TOTAL_COST, counted=1_000_000, calls=1_000_020)
     monkeypatch.setattr(Run, "total_cost", lambda self, world=None: many)
     text = " ".join(shown(recording).split())
     assert "too little only to count all calls takes 62.08 % of net time" in text
@@ -165,7 +165,7 @@ def test_a_budget_that_does_not_even_allow_to_count(recording: Run, monkeypatch:
 
 def test_controls_are_not_paid_for(recording: Run) -> None:
     """Neither their time nor the counting of calls in them."""
-    recording.__dict__["spells"] = [spell(1, "trace"), {**spell(2, "counts"), "control": True}]
+    recording.__dict__["spells"] = [spell(1, "trace"), changed(spell(2, "counts"), control=True)]
     kept = budget.of_run(recording)
     assert kept is not None and kept.spells == 1
     # 10 calls were counted in the control, 5 ns each, of 80,540 ns that are 1 % of net time.

@@ -16,6 +16,7 @@ from scipy import stats
 from some_run import metadata
 from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
+from tare.analysis.rows import changed
 from tare.commands.diff import _gate_content
 from tare.reporters import diff as reporter
 from tare.runs.metadata import Options
@@ -27,7 +28,7 @@ def measured(
     send_ns: int = 10_000_000, line: int = 12, net_ns: int = 2_000_000_000, calls: int = 4, skipped: int = 0
 ) -> Any:
     """A run of one rank with MPI_Send in two places of exchange(); without the first ones of its rows."""
-    process = {**fake_native.process(0, send_ns), "net_ns": net_ns, "threads_ns": net_ns}
+    process = changed(fake_native.process(0, send_ns), net_ns=net_ns, threads_ns=net_ns)
     sites = [
         fake_native.site(fake_native.frame(16, "exchange", line)),
         fake_native.site(fake_native.frame(20, "exchange", line + 10)),
@@ -179,7 +180,7 @@ def test_gate_refuses_runs_that_did_not_end_well(tare: Tare, run_dir: Path) -> N
 
 def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
     """A run that ended well, but for the changes."""
-    process = {**fake_native.process(0, 1), **changes.pop("process", {})}
+    process = changed(fake_native.process(0, 1), **changes.pop("process", {}))
     return SimpleNamespace(
         meta=metadata(command=command.split(), **changes), processes=[process], unread=None
     )

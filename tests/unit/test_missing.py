@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from some_run import metadata
+from tare._native import Process
 from tare.errors import CommandError
 from tare.runs import missing
 from tare.runs.metadata import Launched, Missing, Unseen, decode, encode
@@ -14,8 +15,8 @@ from tare.runs.metadata import Launched, Missing, Unseen, decode, encode
 OF_MPMD = [Missing(world=0, size=3, ranks=[(1, 2)])]
 
 
-def processes(*ranks: int, size: int, world: int = 0) -> list[Any]:
-    return [{"world": world, "rank": rank, "size": size} for rank in ranks]
+def processes(*ranks: int, size: int, world: int = 0) -> list[Process]:
+    return [Process(world=world, rank=rank, size=size) for rank in ranks]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import fake_native
 from fake_native import frame, site
+from tare._native import Site
 from tare.analysis import profile as sums
 from tare.analysis.profile import call_path
+from tare.analysis.rows import changed
 from tare.reporters import paths, profile
 from tare.reporters.console import Console
 from tare.reporters.terminal import BELOW
@@ -24,7 +26,7 @@ THROUGH = site(
 )
 
 
-def path(of: dict[str, Any]) -> Any:
+def path(of: Site) -> Any:
     return call_path(0, cast(Any, [of]))
 
 
@@ -35,7 +37,7 @@ def test_a_wrapper_of_mpi_is_not_what_the_program_calls_through() -> None:
 
 
 def test_gaps_and_ends_are_shown() -> None:
-    lines = list(paths.lines(path({**THROUGH, "cut": True})))
+    lines = list(paths.lines(path(changed(THROUGH, cut=True))))
     assert lines == [
         "solver_MPI_Send  libsolver.so.1+0x1",
         "solver_halo  libsolver.so.1+0x2",
@@ -45,7 +47,7 @@ def test_gaps_and_ends_are_shown() -> None:
     ]
 
 
-def shown(sites: list[dict[str, Any]], width: int, *, with_paths: bool) -> list[str]:
+def shown(sites: list[Site], width: int, *, with_paths: bool) -> list[str]:
     out = io.StringIO()
     calls = [fake_native.row(0, "MPI_Send", number, 2, 1000, 8) for number in range(len(sites))]
     rows: Any = fake_native.profile(["site"], rows=calls, sites=sites)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
-from tare._native import DetectedPhase, Loop, SlowIteration, Structure
+from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 from tare.analysis import structure
 from tare.reporters import structure as reporter
 from tare.reporters.console import Console
@@ -15,9 +15,8 @@ from tare.runs.run import Run
 START_NS = 10**18
 
 
-def site(line: int) -> dict[str, Any]:
-    place = {"file": "/src/solver.c", "line": line, "caller": "step", "object": "/bin/app", "offset": line}
-    return {**place, "tail_call": None}
+def site(line: int) -> Site:
+    return Site(file="/src/solver.c", line=line, caller="step", object="/bin/app", offset=line)
 
 
 SITES = [site(10), site(11), site(12)]

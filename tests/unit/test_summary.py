@@ -12,6 +12,7 @@ import pytest
 import tare
 from some_run import metadata
 from tare import units
+from tare.analysis.rows import changed
 from tare.reporters import summary
 from tare.reporters.console import console
 from tare.runs.run import Run
@@ -41,8 +42,8 @@ def set_processes(recording: Run, processes: list[Any]) -> None:
 def change_totals(recording: Run, cost: dict[str, Any] | None = None, **trace: Any) -> None:
     """Changes the totals of all ranks."""
     native: Any = recording._native
-    native.cost |= cost or {}
-    native.trace |= trace
+    native.cost = changed(native.cost, **(cost or {}))
+    native.trace = changed(native.trace, **trace)
 
 
 def test_many_ranks_are_summarised(recording: Run) -> None:
@@ -67,7 +68,7 @@ def test_losses_are_shown(recording: Run) -> None:
 
 
 def test_threads_that_were_not_measured_are_shown(recording: Run) -> None:
-    process = fake_native.process(0, 10**8) | {"unmeasured_threads": 3}
+    process = changed(fake_native.process(0, 10**8), unmeasured_threads=3)
     assert "UNMEASURED" not in shown(recording)
     set_processes(recording, [process])
     assert "UNMEASURED 3 threads" in shown(recording)
@@ -76,8 +77,8 @@ def test_threads_that_were_not_measured_are_shown(recording: Run) -> None:
 def test_what_there_was_no_room_for_is_shown(recording: Run) -> None:
     processes = [fake_native.process(rank, 10**8) for rank in range(3)]
     assert "REDUCED" not in shown(recording)
-    processes[0]["reduced"] = ["buffer"]
-    processes[2]["reduced"] = ["buffer", "profile"]
+    processes[0] = changed(processes[0], reduced=["buffer"])
+    processes[2] = changed(processes[2], reduced=["buffer", "profile"])
     set_processes(recording, processes)
     told = shown(recording)
     assert "REDUCED    2 of 3 processes have a smaller event buffer than asked for" in told
@@ -85,7 +86,7 @@ def test_what_there_was_no_room_for_is_shown(recording: Run) -> None:
 
 
 def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
-    process = fake_native.process(0, 10**8) | {"left_calls": 2}
+    process = changed(fake_native.process(0, 10**8), left_calls=2)
     assert "2 calls by" not in shown(recording)
     set_processes(recording, [process])
     assert "left       2 calls by an exception" in shown(recording)
@@ -105,7 +106,7 @@ def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
 
 def test_long_names_are_cut_not_wrapped(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = "hypre_" + "VeryLong" * 20
-    sites = [{**site, "caller": caller} for site in fake_native.SITES]
+    sites = [changed(site, caller=caller) for site in fake_native.SITES]
     monkeypatch.setattr(fake_native, "SITES", sites)
     recording.meta.command = ["./app", "x" * 300]
     lines = shown(recording).splitlines()
@@ -116,7 +117,7 @@ def test_long_names_are_cut_not_wrapped(recording: Run, monkeypatch: pytest.Monk
 
 def test_places_are_cut_at_their_beginning(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     file = "/src/" + "very_long_" * 20 + "solver.c"
-    monkeypatch.setattr(fake_native, "SITES", [{**site, "file": file} for site in fake_native.SITES])
+    monkeypatch.setattr(fake_native, "SITES", [changed(site, file=file) for site in fake_native.SITES])
     assert "_solver.c:40 " in shown(recording)
 
 

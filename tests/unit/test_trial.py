@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from tare._native import Spell
 from tare.analysis.trial import BLOCKS_NEEDED, trial
-
-if TYPE_CHECKING:
-    from tare._native import Spell
 
 SIMULATIONS = 80
 
 
 def spell(number: int, rank: int = 0, **of: Any) -> Spell:
     row: dict[str, Any] = {
-        "world": 0, "rank": rank, "spell": number, "measured": True, "has_requests": False, "sync_points": 1,
-        "first_site": 1, "last_site": 1, "begin_ns": number * 10**6, "ns": 10**6, "flush_ns": 0,
-        "measured_calls": 0, "counted_calls": 0, "counted_polls": 0,
+        "rank": rank, "spell": number, "measured": True, "sync_points": 1, "first_site": 1, "last_site": 1,
+        "begin_ns": number * 10**6, "ns": 10**6, **of,
     }  # fmt: skip
-    row |= of
-    return {"control": not row["measured"]} | row  # type: ignore[return-value]
+    return Spell(**({"control": not row["measured"]} | row))
 
 
 def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:

@@ -9,7 +9,7 @@ from typing import Any
 import fake_native
 import pytest
 from some_run import metadata
-from tare._native import CurrentCall, PendingRequest
+from tare._native import Communicator, CurrentCall, PendingRequest
 from tare.analysis import where
 from tare.analysis.blocked import ANY
 from tare.analysis.rows import changed
@@ -17,15 +17,8 @@ from tare.reporters import where as reporter
 from tare.reporters.console import console
 
 COMMUNICATORS = [
-    {
-        "name": "MPI_COMM_WORLD",
-        "size": 4,
-        "world": 0,
-        "key": 1,
-        "members": [(0, 1, 4)],
-        "remote_members": None,
-    },
-    {"name": "odd", "size": 2, "world": 0, "key": 2, "members": [(1, 2, 2)], "remote_members": None},
+    Communicator(name="MPI_COMM_WORLD", size=4, key=1, members=[(0, 1, 4)]),
+    Communicator(name="odd", size=2, key=2, members=[(1, 2, 2)]),
 ]
 
 
@@ -59,8 +52,8 @@ def running(
 ) -> Any:
     """Four ranks; `completed` holds counts of calls by function, then by rank and communicator."""
     processes = [
-        {**fake_native.process(rank, 0, (states or {}).get(rank, "running")), "size": 4, "exit_code": None,
-         "signal": None, "finalized": False, "stopped": False}
+        changed(fake_native.process(rank, 0, (states or {}).get(rank, "running")), size=4, exit_code=None,
+         signal=None, finalized=False, stopped=False)
         for rank in range(4)
     ]  # fmt: skip
 
@@ -76,7 +69,7 @@ def running(
     return SimpleNamespace(**{
         "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
         "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
-        "peer_table": lambda *_: [], "rows": lambda table: table, **more,
+        "peers": lambda *_: [], "rows": lambda table: table, **more,
     })  # fmt: skip
 
 
@@ -293,7 +286,7 @@ def test_calls_that_have_just_begun_are_not_blocked() -> None:
 
 def test_stopped_ranks_may_go_on() -> None:
     run = running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7))
-    run.processes[1]["stopped"] = True
+    run.processes[1] = changed(run.processes[1], stopped=True)
     assert blocked(run) == []
     assert "rank 1     STOPPED by a signal or a debugger; MPI_Recv from rank 0" in shown(run)
 
@@ -371,9 +364,9 @@ def test_a_message_that_was_never_received() -> None:
         call(3, "MPI_Barrier"),
     ]
     for sent, messages in ((5, [2]), (3, [])):
-        run = running(*calls, peer_table=lambda *_, sent=sent: [peer(0, 1, 9, 3), peer(1, 0, sent, 9)])
+        run = running(*calls, peers=lambda *_, sent=sent: [peer(0, 1, 9, 3), peer(1, 0, sent, 9)])
         assert [each.messages for each in where.look(run).mismatches] == messages
-    run = running(*calls, peer_table=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
+    run = running(*calls, peers=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
     assert "Rank 1 has sent rank 0 2 messages that it has not received" in shown(run)
 
 

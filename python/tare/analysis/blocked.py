@@ -116,11 +116,11 @@ class Members:
             return None
         found = self.communicators[communicator]
         ranks: set[Rank] = set()
-        for runs in (found["members"], found["remote_members"] or []):
+        for runs in (found.members, found.remote_members or []):
             for first, stride, count in runs or ():
                 if first < 0:
                     return None
-                ranks.update((found["world"], first + stride * number) for number in range(count))
+                ranks.update((found.world, first + stride * number) for number in range(count))
         return frozenset(ranks) or None
 
 

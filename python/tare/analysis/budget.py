@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis import ranks, trial
+from tare.analysis import trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tare._native import Spell
-    from tare.analysis.ranks import TotalCost
+    from tare._native import Spell, TotalCost
     from tare.runs.run import Run
 
 
@@ -60,24 +59,24 @@ def of_run(recording: Run) -> Kept | None:
     options = recording.meta.options
     if options.budget is None:
         return None
-    cost = ranks.total_cost(recording)
-    spells = [spell for spell in recording.spells if not spell["control"]]
+    cost = recording.total_cost()
+    spells = [spell for spell in recording.spells if not spell.control]
     found = trial.of_run(recording)
-    time_ns = sum(spell["ns"] for spell in spells)
-    all_ns = sum(spell["ns"] for spell in recording.spells)
-    traced_ns = sum(spell["ns"] for spell in spells if spell["traced"])
-    measured_ns = sum(spell["ns"] for spell in spells if spell["measured"])
+    time_ns = sum(spell.ns for spell in spells)
+    all_ns = sum(spell.ns for spell in recording.spells)
+    traced_ns = sum(spell.ns for spell in spells if spell.traced)
+    measured_ns = sum(spell.ns for spell in spells if spell.measured)
     return Kept(
         share=options.budget,
         bytes=options.budget_bytes,
         spent=_spent(cost, recording.spells) * (all_ns / time_ns if time_ns else 1),
         lost=None if found is None else found.overhead,
         counting=_counting(cost),
-        spent_bytes=recording.total_trace()["bytes"],
-        spells=len({spell["spell"] for spell in spells}),
-        traced_spells=len({spell["spell"] for spell in spells if spell["traced"]}),
-        counted_spells=len({spell["spell"] for spell in spells if not spell["measured"]}),
-        cut_spells=len({spell["spell"] for spell in spells if spell["cut"]}),
+        spent_bytes=recording.total_trace().bytes,
+        spells=len({spell.spell for spell in spells}),
+        traced_spells=len({spell.spell for spell in spells if spell.traced}),
+        counted_spells=len({spell.spell for spell in spells if not spell.measured}),
+        cut_spells=len({spell.spell for spell in spells if spell.cut}),
         traced_share=traced_ns / time_ns if time_ns else None,
         measured_share=measured_ns / time_ns if time_ns else None,
         whole_trace=_whole_trace(recording),
@@ -86,7 +85,7 @@ def of_run(recording: Run) -> Kept | None:
 
 def _spent(cost: TotalCost, spells: Sequence[Spell]) -> float:
     """The share that was spent, without the counting of calls in controls."""
-    counted = sum(spell["counted_calls"] for spell in spells if spell["control"])
+    counted = sum(spell.counted_calls for spell in spells if spell.control)
     return max(cost.net_share - _share_of(cost, cost.lookup_ns * counted), 0)
 
 
@@ -102,8 +101,8 @@ def _share_of(cost: TotalCost, ns: float) -> float:
 
 def _whole_trace(recording: Run) -> float | None:
     """The share if wrappers did in all spells what they did in these, and each call were written."""
-    cost = ranks.total_cost(recording)
-    events = recording.total_trace()["events"]
+    cost = recording.total_cost()
+    events = recording.total_trace().events
     spent_ns = cost.wrapper_ns + cost.flush_ns
     if events == 0 or spent_ns == 0:
         return None

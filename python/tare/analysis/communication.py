@@ -31,16 +31,16 @@ class Sent:
 
 def largest_world(run: Run) -> list[Process]:
     """The processes of the world with the most ranks, by rank."""
-    counts = Counter(process["world"] for process in run.processes)
+    counts = Counter(process.world for process in run.processes)
     if not counts:
         return []
     world = max(counts, key=lambda each: counts[each])
-    return [process for process in run.processes if process["world"] == world and process["rank"] >= 0]
+    return [process for process in run.processes if process.world == world and process.rank >= 0]
 
 
 def sent(run: Run, most: int) -> Sent | None:
     """None if no rank has sent to a known one. Of more than `most` ranks, groups of neighbours."""
-    counts = Counter(process["world"] for process in run.processes)
+    counts = Counter(process.world for process in run.processes)
     found = {each.world: each for each in run.exchanges(most)}
     world = found.get(max(counts, key=lambda each: counts[each], default=-1))
     if world is None or not world.cells:

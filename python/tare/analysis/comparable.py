@@ -55,28 +55,28 @@ def failure_reason(run: Run) -> str | None:
         return "not seen to end"
     for process in processes:
         if why := _process_failure(process):
-            who = f"rank {process['rank']}" if process["rank"] >= 0 else f"process {process['pid']}"
+            who = f"rank {process.rank}" if process.rank >= 0 else f"process {process.pid}"
             return f"{who} {why}"
     return None
 
 
 def _process_failure(process: Process) -> str | None:
-    if process["state"] != "finished":
+    if process.state != "finished":
         return {
             "running": "still runs",
             "aborted": "called MPI_Abort",
             "unknown": "is not known to have ended",
-        }.get(process["state"], process["state"])
-    if process["exit_code"]:
-        return f"ended with exit code {process['exit_code']}"
-    if process["rank"] >= 0 and not process["finalized"]:
+        }.get(process.state, process.state)
+    if process.exit_code:
+        return f"ended with exit code {process.exit_code}"
+    if process.rank >= 0 and not process.finalized:
         return "exited without MPI_Finalize"
     return None
 
 
 def _program(run: Run) -> str:
     """The name, wherever the program lies: two versions of it seldom lie in one place."""
-    executables = sorted({PurePath(process["executable"]).name for process in run.processes})
+    executables = sorted({PurePath(process.executable).name for process in run.processes})
     named = run.meta.name
     return named if not executables or executables == [named] else f"{named} ({', '.join(executables)})"
 
@@ -90,7 +90,7 @@ def _ranks(run: Run) -> str:
 
 
 def _mpi(run: Run) -> str:
-    names = dict.fromkeys(_version(process["mpi"]) for process in run.processes if process["mpi"])
+    names = dict.fromkeys(_version(process.mpi) for process in run.processes if process.mpi)
     return ", ".join(names) or "none"
 
 

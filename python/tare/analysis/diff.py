@@ -102,8 +102,8 @@ def _figures(run: Run) -> dict[str, float]:
     processes = run.processes
     everything = summed(run, ["function"])
     found: dict[str, float] = {
-        "net": max((process["net_ns"] for process in processes), default=0),
-        "mpi": _mean(processes, lambda process: process["mpi_ns"]),
+        "net": max((process.net_ns for process in processes), default=0),
+        "mpi": _mean(processes, lambda process: process.mpi_ns),
         "computing": _mean(processes, useful_ns),
         "calls": sum(row.calls for row in everything),
         "bytes": sum(row.bytes for row in everything),

@@ -47,8 +47,8 @@ def efficiencies(processes: Sequence[Process]) -> list[Efficiency]:
     """The efficiencies of each world, from the processes that have a rank in it, without a replay."""
     worlds: dict[int, list[Process]] = {}
     for process in processes:
-        if process["rank"] >= 0:
-            worlds.setdefault(process["world"], []).append(process)
+        if process.rank >= 0:
+            worlds.setdefault(process.world, []).append(process)
     return [_efficiency(world, ranks) for world, ranks in sorted(worlds.items())]
 
 
@@ -63,11 +63,11 @@ def replayed(
 
     `replay` is called only if some world can be replayed. `always`: large traces are replayed, too.
     """
-    events = sum(process["trace"]["events"] for process in processes)
+    events = sum(process.trace.events for process in processes)
     obstacles = {}
     for efficiency in found:
         world = efficiency.world
-        ranks = [process for process in processes if process["world"] == world and process["rank"] >= 0]
+        ranks = [process for process in processes if process.world == world and process.rank >= 0]
         obstacles[world] = _obstacle(ranks)
         if obstacles[world] is None and events > REPLAYED_EVENTS and not always:
             obstacles[world] = TOO_MANY_EVENTS
@@ -84,15 +84,15 @@ def replayed(
 
 def _obstacle(ranks: Sequence[Process]) -> str | None:
     """The reason why the ranks of a world cannot be replayed; None if they can."""
-    if any(rank["trace"]["policy"] is None for rank in ranks):
+    if any(rank.trace.policy is None for rank in ranks):
         return NO_TRACE
-    if not all(rank["trace"]["written"] for rank in ranks):
+    if not all(rank.trace.written for rank in ranks):
         return "the trace was not written"
-    if len(ranks) != ranks[0]["size"]:
+    if len(ranks) != ranks[0].size:
         return "not all ranks were measured"
-    if not all(rank["finalized"] for rank in ranks):
+    if not all(rank.finalized for rank in ranks):
         return "a rank has not come to its end"
-    if any(rank["trace"]["dropped"] or rank["trace"]["overwritten_bytes"] for rank in ranks):
+    if any(rank.trace.dropped or rank.trace.overwritten_bytes for rank in ranks):
         return "the trace has gaps"
     return None
 
@@ -112,13 +112,13 @@ def _with_replay(of: Efficiency, world: ReplayedWorld) -> Efficiency:
 
 def useful_ns(process: Process) -> int:
     """Net time outside MPI; the mean over the threads that call MPI."""
-    if process["threads_ns"] == process["net_ns"]:
-        return max(process["net_ns"] - process["mpi_ns"], 0)
-    return round(process["net_ns"] * max(1 - mpi_share(process), 0))
+    if process.threads_ns == process.net_ns:
+        return max(process.net_ns - process.mpi_ns, 0)
+    return round(process.net_ns * max(1 - mpi_share(process), 0))
 
 
 def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
-    net_ns = max(process["net_ns"] for process in ranks)
+    net_ns = max(process.net_ns for process in ranks)
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
     known = net_ns > 0
@@ -130,5 +130,5 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
         load_balance=mean_ns / most_ns if most_ns > 0 else None,
         communication_efficiency=most_ns / net_ns if known else None,
         parallel_efficiency=mean_ns / net_ns if known else None,
-        most_computing_rank=ranks[useful.index(most_ns)]["rank"] if most_ns > 0 else None,
+        most_computing_rank=ranks[useful.index(most_ns)].rank if most_ns > 0 else None,
     )

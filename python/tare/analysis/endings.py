@@ -24,7 +24,7 @@ CLOSE_NS = NS_PER_S // 50
 
 def describe(process: Process) -> str:
     """The end in full: "exited without MPI_Finalize, exit code 3", "killed by SIGSEGV"."""
-    return described(process["state"], process["exit_code"], process["signal"], process["finalized"])
+    return described(process.state, process.exit_code, process.signal, process.finalized)
 
 
 def described(state: str, exit_code: int | None, signal: int | None, finalized: bool | None) -> str:
@@ -44,8 +44,8 @@ def described(state: str, exit_code: int | None, signal: int | None, finalized: 
 
 def brief(process: Process) -> str:
     """The end for a column: "exited (3)", "killed (SIGSEGV)"."""
-    detail = units.signal_name(process["signal"]) if process["signal"] else process["exit_code"]
-    return f"{process['state']} ({detail})" if detail else process["state"]
+    detail = units.signal_name(process.signal) if process.signal else process.exit_code
+    return f"{process.state} ({detail})" if detail else process.state
 
 
 @dataclass(frozen=True)
@@ -58,20 +58,20 @@ class First:
 
 def first(processes: Sequence[Process]) -> First | None:
     """None if no process ended early, if the time is unknown, or if there is one process only."""
-    early = [process for process in processes if process["state"] in EARLY]
+    early = [process for process in processes if process.state in EARLY]
     # Processes whose time is the end of the command have no known order.
-    known = [process for process in early if process["until"] != "command"]
+    known = [process for process in early if process.until != "command"]
     if not known or len(processes) == 1:
         return None
     earliest = min(known, key=end_ns)
-    if earliest["until"] not in OBSERVED and len(known) < len(early):
+    if earliest.until not in OBSERVED and len(known) < len(early):
         return None
     close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
     # Launchers end the other processes with these signals.
-    own = [process for process in close if process["signal"] not in (SIGTERM, SIGKILL)]
-    return First(own or close, all(process["until"] in OBSERVED for process in early))
+    own = [process for process in close if process.signal not in (SIGTERM, SIGKILL)]
+    return First(own or close, all(process.until in OBSERVED for process in early))
 
 
 def end_ns(process: Process) -> int:
     """Unix time of its end."""
-    return process["start_ns"] + process["wall_ns"]
+    return process.start_ns + process.wall_ns

@@ -40,11 +40,11 @@ def described(
         for request in row.get("requests", ()):
             _name_communicator(request, communicators)
         if "scope" in row:
-            scope = scopes[row.pop("scope")]
-            field = "window" if scope["kind"] == "window" else "mpi_file"
-            row[field] = scope["name"]
-            if scope["key"] != 0:
-                row[f"{field}_key"] = f"{scope['key']:016x}"
+            scope: Scope = scopes[row.pop("scope")]
+            field = "window" if scope.kind == "window" else "mpi_file"
+            row[field] = scope.name
+            if scope.key != 0:
+                row[f"{field}_key"] = f"{scope.key:016x}"
         yield row | places[site]
 
 
@@ -53,9 +53,9 @@ def _name_communicator(row: dict[str, Any], communicators: Sequence[Communicator
     communicator = row.pop("communicator", -1)
     if not 0 <= communicator < len(communicators):
         return
-    row["communicator"] = communicators[communicator]["name"]
-    if communicators[communicator]["key"] != 0:
-        row["communicator_key"] = f"{communicators[communicator]['key']:016x}"
+    row["communicator"] = communicators[communicator].name
+    if communicators[communicator].key != 0:
+        row["communicator_key"] = f"{communicators[communicator].key:016x}"
 
 
 def _with_numbers(row: dict[str, Any]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Run) -> 
 def _unreceived(receiver: Rank, sender: Rank, run: Run) -> int:
     """Messages that the one has sent to the other, and this has not received."""
     world = receiver[0]
-    rows = run.rows(run.peer_table(["rank"], [world], [receiver[1], sender[1]]))
+    rows = run.rows(run.peers(["rank"], [world], [receiver[1], sender[1]]))
     sent = sum(row.sent_messages for row in rows if (row.rank, row.peer) == (sender[1], receiver[1]))
     received = sum(row.received_messages for row in rows if (row.rank, row.peer) == (receiver[1], sender[1]))
     return sent - received

@@ -118,6 +118,4 @@ def call_path(site: int | None, sites: Sequence[Site]) -> CallPath:
     if site is None or not 0 <= site < len(sites):
         return CallPath(path=[])
     found = sites[site]
-    return CallPath(
-        path=found["path"], path_shown=found["shown"], path_gap=found["left_out"], path_cut=found["cut"]
-    )
+    return CallPath(path=found.path, path_shown=found.shown, path_gap=found.left_out, path_cut=found.cut)

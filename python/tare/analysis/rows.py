@@ -49,12 +49,12 @@ UNKNOWN = Placed()
 def placed(frame: Frame | Site) -> Placed:
     """The place of a frame, or of the frame that represents a call site."""
     return Placed(
-        file=frame["file"],
-        line=frame["line"],
-        caller=frame["caller"],
-        object=frame["object"] or None,
-        offset=frame["offset"],
-        tail_call=frame["tail_call"],
+        file=frame.file,
+        line=frame.line,
+        caller=frame.caller,
+        object=frame.object or None,
+        offset=frame.offset,
+        tail_call=frame.tail_call,
     )
 
 

@@ -282,11 +282,11 @@ def _site(number: int, sites: Sequence[Site]) -> Placed:
         return UNKNOWN
     site = sites[number]
     return Placed(
-        file=site["file"],
-        line=site["line"],
-        caller=site["caller"],
-        object=site["object"],
-        offset=site["offset"],
+        file=site.file,
+        line=site.line,
+        caller=site.caller,
+        object=site.object,
+        offset=site.offset,
     )
 
 

@@ -50,7 +50,7 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
 def peer_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PeersRow]:
     """One row for each combination of keys. Incompatible if functions are chosen."""
     _refuse_functions("peer", chosen)
-    return run.rows(run.peer_table([key for key in keys if key != "peer"], **chosen.arguments()))
+    return run.rows(run.peers([key for key in keys if key != "peer"], **chosen.arguments()))
 
 
 def phase_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PhasesRow]:
@@ -58,7 +58,7 @@ def phase_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PhasesRow]
     _refuse_functions("phase", chosen)
     if chosen.communicators:
         raise Incompatible("communicators cannot be chosen of the table by phase")
-    return run.rows(run.phase_table([key for key in keys if key != "phase"], **chosen.arguments()))
+    return run.rows(run.phases([key for key in keys if key != "phase"], **chosen.arguments()))
 
 
 def _refuse_functions(subject: Subject, chosen: Chosen) -> None:

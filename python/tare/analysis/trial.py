@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis.intervals import NORMAL_QUANTILE
+from tare.analysis.rows import changed
 
 if TYPE_CHECKING:
     from tare._native import Spell
@@ -98,19 +99,19 @@ def of_budget(spells: Sequence[Spell], share: float) -> Trial | None:
     nothing of the budget, because it is wider than ± `share`."""
     kinds: dict[tuple[int, int], set[bool]] = defaultdict(set)
     for spell in spells:
-        kinds[spell["world"], spell["spell"]].add(spell["measured"])
+        kinds[spell.world, spell.spell].add(spell.measured)
     compared: list[Spell] = [
-        {**spell, "control": not spell["measured"]}
+        changed(spell, control=not spell.measured)
         for spell in spells
-        if not spell["cut"] and len(kinds[spell["world"], spell["spell"]]) == 1
+        if not spell.cut and len(kinds[spell.world, spell.spell]) == 1
     ]
-    if all(spell["measured"] for spell in spells):
+    if all(spell.measured for spell in spells):
         return None
     found = trial(compared)
     if found is None or found.overhead is None or found.low is None or found.high is None:
         return found
-    measured_ns = sum(spell["ns"] for spell in spells if spell["measured"]) / (1 + found.overhead)
-    counted_ns = sum(spell["ns"] for spell in spells if not spell["measured"])
+    measured_ns = sum(spell.ns for spell in spells if spell.measured) / (1 + found.overhead)
+    counted_ns = sum(spell.ns for spell in spells if not spell.measured)
     part = measured_ns / (measured_ns + counted_ns)
     half_width = part * (found.high - found.low) / 2
     if half_width > share:
@@ -150,8 +151,8 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
 
 
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
-    controls = [spell for spell in spells if spell["control"]]
-    if controls and all(spell["has_requests"] for spell in controls):
+    controls = [spell for spell in spells if spell.control]
+    if controls and all(spell.has_requests for spell in controls):
         return "requests are under way wherever all ranks pass together"
     more_s = (BLOCKS_NEEDED / max(blocks, 1) - 1) * spent_ns / 1e9
     return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.2g} s more needed"
@@ -159,13 +160,13 @@ def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> s
 
 def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
     """The spells that all ranks of the first world have gone through, in order."""
-    world = min(spell["world"] for spell in spells)
+    world = min(spell.world for spell in spells)
     by_number: dict[int, list[Spell]] = defaultdict(list)
     for spell in spells:
-        if spell["world"] == world:
-            by_number[spell["spell"]].append(spell)
+        if spell.world == world:
+            by_number[spell.spell].append(spell)
     ranks = max(len(rows) for rows in by_number.values())
-    has_polls = any(spell["counted_polls"] for spell in spells)
+    has_polls = any(spell.counted_polls for spell in spells)
     for _, rows in sorted(by_number.items()):
         if len(rows) == ranks and not _leaks(rows):
             yield _joined_spell(rows, by_calls=not has_polls)
@@ -173,23 +174,23 @@ def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
 
 def _leaks(rows: Sequence[Spell]) -> bool:
     """Whether a control measured too many calls: requests were under way at its start."""
-    if not any(row["control"] and row["has_requests"] for row in rows):
+    if not any(row.control and row.has_requests for row in rows):
         return False
-    measured = sum(row["measured_calls"] for row in rows)
-    counted = sum(row["counted_calls"] for row in rows)
+    measured = sum(row.measured_calls for row in rows)
+    counted = sum(row.counted_calls for row in rows)
     return measured > LEAK_ALLOWED * (measured + counted)
 
 
 def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
-    first = min(rows, key=lambda row: row["rank"])
-    sync_points = first["sync_points"]
-    flush_ns = max(row["flush_ns"] for row in rows)  # the others wait for the rank that flushes longest
-    ns = sum(row["ns"] for row in rows) / len(rows) - flush_ns
-    sites = (first["first_site"], first["last_site"]) if sync_points <= SITES_MATTER else ()
-    calls = sum(row["measured_calls"] + row["counted_calls"] for row in rows) / sync_points
+    first = min(rows, key=lambda row: row.rank)
+    sync_points = first.sync_points
+    flush_ns = max(row.flush_ns for row in rows)  # the others wait for the rank that flushes longest
+    ns = sum(row.ns for row in rows) / len(rows) - flush_ns
+    sites = (first.first_site, first.last_site) if sync_points <= SITES_MATTER else ()
+    calls = sum(row.measured_calls + row.counted_calls for row in rows) / sync_points
     like = round(8 * math.log2(1 + calls)) if by_calls else 0  # within about 9 %
     key = (sites, sync_points.bit_length(), like)
-    return _Spell(not first["control"], key, first["begin_ns"], sync_points, ns, flush_ns)
+    return _Spell(not first.control, key, first.begin_ns, sync_points, ns, flush_ns)
 
 
 def _blocks(spells: Iterable[_Spell]) -> Iterator[_Block]:

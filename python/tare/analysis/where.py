@@ -131,7 +131,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     """Calls that are not among those of `standing`, if given, are taken to go on."""
     calls = run.current_calls
     processes = run.processes
-    is_over = not any(process["state"] in ("running", "unknown") for process in processes)
+    is_over = not any(process.state in ("running", "unknown") for process in processes)
     members, completed = _members(run), _Completed(run)
     waits = Waits(calls, members, completed)
     needs = [waits.needs(call) for call in calls]
@@ -239,9 +239,7 @@ def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     """Ranks that are in the calls that they were seen in; if all is over, that were until killed."""
     state = "killed" if is_over else "running"
     return frozenset(
-        _rank(each)
-        for each in processes
-        if each["state"] == state and not (each["stopped"] or each["finalized"])
+        _rank(each) for each in processes if each.state == state and not (each.stopped or each.finalized)
     )
 
 
@@ -249,9 +247,7 @@ def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     """Ranks for which others may have waited for ever. An abort ends the ranks that wait for it."""
     states = ("finished", "exited") if is_over else ("finished", "exited", "aborted", "killed")
     return frozenset(
-        _rank(each)
-        for each in processes
-        if each["rank"] >= 0 and (each["state"] in states or each["finalized"])
+        _rank(each) for each in processes if each.rank >= 0 and (each.state in states or each.finalized)
     )
 
 
@@ -262,7 +258,7 @@ def _members(run: Run) -> Members:
 def _world_sizes(processes: Iterable[Process]) -> dict[int, int]:
     sizes: dict[int, int] = {}
     for process in processes:
-        sizes[process["world"]] = max(process["size"], process["rank"] + 1, sizes.get(process["world"], 0))
+        sizes[process.world] = max(process.size, process.rank + 1, sizes.get(process.world, 0))
     return sizes
 
 
@@ -303,7 +299,7 @@ class _Description:
     def __init__(self, run: Run, is_over: bool) -> None:
         self._sites = run.sites
         self._communicators = run.communicators
-        self._names = [each["name"] for each in run.communicators]
+        self._names = [each.name for each in run.communicators]
         self._processes = run.processes
         self._is_over = is_over
         self._end_ns = run.end_ns
@@ -352,8 +348,8 @@ class _Description:
 
     def _until_ns(self, process: Process) -> int | None:
         """Now, if it runs; if it was killed with the whole run, the end of that."""
-        if process["state"] == "running" or not self._is_over:
-            return process["start_ns"] + process["wall_ns"]
+        if process.state == "running" or not self._is_over:
+            return process.start_ns + process.wall_ns
         return self._end_ns
 
     def _request(self, request: PendingRequest) -> Pending:
@@ -380,24 +376,24 @@ class _Description:
         return self._names[communicator] if 0 <= communicator < len(self._names) else None
 
     def _size(self, communicator: int) -> int | None:
-        return self._communicators[communicator]["size"] if 0 <= communicator < len(self._names) else None
+        return self._communicators[communicator].size if 0 <= communicator < len(self._names) else None
 
 
 def _row(process: Process, thread: int) -> Row:
     """The row of a thread without a call."""
     return Row(
-        world=process["world"],
-        rank=process["rank"],
+        world=process.world,
+        rank=process.rank,
         thread=thread,
-        state=process["state"],
-        exit_code=process["exit_code"],
-        signal=process["signal"],
-        finalized=process["finalized"],
-        stopped=process["stopped"],
-        host=process["host"],
-        pid=process["pid"],
+        state=process.state,
+        exit_code=process.exit_code,
+        signal=process.signal,
+        finalized=process.finalized,
+        stopped=process.stopped,
+        host=process.host,
+        pid=process.pid,
     )
 
 
 def _rank(of: Process | CurrentCall) -> Rank:
-    return (of["world"], of["rank"]) if isinstance(of, dict) else (of.world, of.rank)
+    return of.world, of.rank

@@ -37,18 +37,18 @@ def check_functions(recorded: Run, names: Iterable[str] | None, *, events: bool 
 
 def check_ranks(recorded: Run, ranks: Iterable[int] | None, option: str = "--rank") -> None:
     """CommandError if the run has no such rank."""
-    there = {process["rank"] for process in recorded.processes if process["rank"] >= 0}
+    there = {process.rank for process in recorded.processes if process.rank >= 0}
     _check_numbers(option, "rank", ranks or (), there)
 
 
 def check_worlds(recorded: Run, worlds: Iterable[int] | None) -> None:
     """CommandError if the run has no such world."""
-    _check_numbers("--world", "world", worlds or (), {process["world"] for process in recorded.processes})
+    _check_numbers("--world", "world", worlds or (), {process.world for process in recorded.processes})
 
 
 def check_communicators(recorded: Run, names: Iterable[str] | None) -> None:
     """CommandError if the run has no communicator of one of these names."""
-    there = list(dict.fromkeys(each["name"] for each in recorded.communicators))
+    there = list(dict.fromkeys(each.name for each in recorded.communicators))
     for name in names or ():
         if name not in there:
             near = _near(name, there)

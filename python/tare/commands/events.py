@@ -89,15 +89,15 @@ def events(
 
 def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
     trace = recording.total_trace()
-    if not trace["written"]:
+    if not trace.written:
         return "they were recorded, but not written (--write none)"
     if time_span != (None, None):
-        end_ns = max(process["start_ns"] + process["wall_ns"] for process in recording.processes)
+        end_ns = max(process.start_ns + process.wall_ns for process in recording.processes)
         last = (end_ns - recording.start_ns) / NS_PER_S
         return f"none matches; --from and --to are seconds since the start, and the run took {last:.9g} s"
     if is_chosen:
         return "none matches"
-    return "none of them could be read" if trace["events"] or recording.warnings else "none"
+    return "none of them could be read" if trace.events or recording.warnings else "none"
 
 
 def _write_parquet(

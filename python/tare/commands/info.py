@@ -36,14 +36,16 @@ def _scopes(recording: Run, kind: str) -> list[dict[str, Any]]:
     communicators = recording.communicators
     rows = []
     for scope in recording.scopes:
-        if scope["kind"] != kind:
+        if scope.kind != kind:
             continue
-        number = scope["communicator"]
+        number = scope.communicator
         of = communicators[number] if number >= 0 else None
-        row: dict[str, Any] = {**scope, "key": _key(scope["key"])}
-        row["communicator"] = of["name"] if of else None
-        row["communicator_key"] = _key(of["key"]) if of else None
+        row = record(scope) | {"key": _key(scope.key)}
+        row["communicator"] = of.name if of else None
+        row["communicator_key"] = _key(of.key) if of else None
         del row["kind"]
+        if kind == "file":
+            del row["flavour"]
         rows.append(row)
     return rows
 
@@ -58,14 +60,14 @@ def _content(recording: Run) -> dict[str, Any]:
         "program": meta.name,
         "options": asdict(meta.options),
         **{key: getattr(meta, key) for key in FROM_META},
-        "mpi": list(dict.fromkeys(process["mpi"] for process in processes)),
-        "hosts": sorted({process["host"] for process in processes}),
-        "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
+        "mpi": list(dict.fromkeys(process.mpi for process in processes)),
+        "hosts": sorted({process.host for process in processes}),
+        "ranks": [record(process) | {"mpi_share": ranks.mpi_share(process)} for process in processes],
         "locations": [
             {**record(row), "bytes_per_event": locations.bytes_per_event(row)}
             for row in recording.rows(recording.locations)
         ],
-        "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
+        "communicators": [record(row) | {"key": _key(row.key)} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
         "cost": recording.total_cost(),
         "trial": asdict(found) if (found := trial.of_run(recording)) else None,

@@ -202,11 +202,10 @@ def _hang(run: Path, live: Live) -> Callable[[], str]:
 
 def _cost(run: Path) -> str:
     """What monitoring costs the ranks."""
-    from tare.analysis import ranks
     from tare.runs.run import open_run
 
     with suppress(TareError, OSError):
-        cost = ranks.total_cost(open_run(run))
+        cost = open_run(run).total_cost()
         mean = units.duration(cost.offload_ns / max(cost.offloads, 1))
         waits = f", {units.duration(cost.offload_wait_ns)} of it waiting" if cost.offload_wait_ns else ""
         return (

@@ -207,7 +207,6 @@ class _Watching:
             )
 
     def _cost_so_far(self) -> Cost | None:
-        from tare.analysis import ranks
         from tare.monitor.endpoint import Cost
         from tare.runs.run import open_run
 
@@ -215,7 +214,7 @@ class _Watching:
             at, cost = self._cost
             if time.monotonic() - at >= COST_EVERY_S:
                 with suppress(TareError, OSError):
-                    found = ranks.total_cost(open_run(self._run))
+                    found = open_run(self._run).total_cost()
                     cost = Cost(
                         found.offloads,
                         found.offload_ns,

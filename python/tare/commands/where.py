@@ -62,7 +62,7 @@ def _content(recording: Run, look: Look) -> dict[str, Any]:
 
 
 def _mismatch(found: Mismatch, recording: Run) -> dict[str, Any]:
-    names = [each["name"] for each in recording.communicators]
+    names = [each.name for each in recording.communicators]
     sides = [
         {
             "ranks": [{"world": world, "rank": rank} for world, rank in side.ranks],

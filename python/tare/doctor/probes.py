@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tare import programs
-from tare.analysis import ranks
 from tare.analysis.profile import summed
 from tare.doctor.installations import (
     ABI_WRAPPERS,
@@ -202,7 +201,7 @@ class Prober:
     def _compared(self, binding: Binding, finding: Finding, recording: Run) -> Finding:
         if not recording.processes:
             raise TareError("no call was intercepted")
-        library = recording.processes[0]["mpi"].strip()
+        library = recording.processes[0].mpi.strip()
         wanted = {name: calls * self._ranks for name, calls in binding.calls.items()}
         # mpi4py calls the large-count form of a function where the library has it.
         rows = [row for row in summed(recording, ["site"]) if row.function.removesuffix("_c") in wanted]
@@ -219,7 +218,7 @@ class Prober:
             expected=sum(wanted.values()),
             recorded=sum(seen.values()),
             lines=bool(at_source) and all(at_source),
-            call_ns=ranks.total_cost(recording).call_ns,
+            call_ns=recording.total_cost().call_ns,
         )
 
 

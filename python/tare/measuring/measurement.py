@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare.analysis import ranks, rows
+from tare.analysis import rows
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
 from tare.measuring import launch, library, signals, tared, unseen
@@ -124,8 +124,8 @@ def complete_meta(
         recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
         meta.missing = missing.find(recording.processes)
-        cost = ranks.total_cost(recording)
-        meta.cost = asdict(cost)
+        cost = recording.total_cost()
+        meta.cost = rows.record(cost)
         if served:
             served.cut_off(cost.offloads)
             meta.reception = served.reception

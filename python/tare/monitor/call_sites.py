@@ -63,7 +63,7 @@ def of_run(recording: Run) -> Reading:
                 tail_call=row.tail_call,
             )
             sums[CallSite(row.function, place)] = Sums(row.calls, row.time_ns)
-    return Reading(sum(process["rank"] >= 0 for process in recording.processes), sums)
+    return Reading(sum(process.rank >= 0 for process in recording.processes), sums)
 
 
 class CallSites:

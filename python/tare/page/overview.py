@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tare import units
 from tare.analysis import ranks, retimed
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
+from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
 from tare.reporters import explanation
@@ -26,7 +27,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     processes = run.processes
     found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
     share = spread(processes, ranks.mpi_share) if ranks.use_mpi(processes) else None
-    cost = ranks.total_cost(run)
+    cost = run.total_cost()
     parts = _parts(found)
     return {
         "program": run.meta.name,
@@ -36,25 +37,25 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "wall_ns": run.meta.wall_ns,
         "start_ns": run.start_ns,
         "ranks": len(processes),
-        "hosts": len({process["host"] for process in processes}),
+        "hosts": len({process.host for process in processes}),
         "worlds": run.worlds,
         "states": ranks.count_states(processes),
-        "mpi": list(dict.fromkeys(process["mpi"].split(", package:")[0] for process in processes)),
+        "mpi": list(dict.fromkeys(process.mpi.split(", package:")[0] for process in processes)),
         "uses_mpi": ranks.use_mpi(processes),
         "mpi_ns": ranks.total_mpi_ns(processes),
         "unreturned_ns": ranks.total_unreturned_ns(processes),
         "mpi_share": share
         and {
             "min": share.least,
-            "min_rank": share.min_at["rank"],
+            "min_rank": share.min_at.rank,
             "mean": share.mean,
             "max": share.most,
-            "max_rank": share.max_at["rank"],
+            "max_rank": share.max_at.rank,
         },
         "efficiency": [asdict(each) for each in found],
         "parts": parts,
-        "cost": asdict(cost),
-        "trace": run.total_trace(),
+        "cost": record(cost),
+        "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),
         "measured_only": f"{MEASURED_ONLY}. `tare profile` estimates the whole run."
@@ -102,12 +103,12 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     if not ranks.use_mpi(run.processes):
         notes.append("No process of this run has called MPI.")
     trace = run.total_trace()
-    if trace["dropped"]:
-        dropped = units.number_of(trace["dropped"], "record was dropped", "records were dropped")
+    if trace.dropped:
+        dropped = units.number_of(trace.dropped, "record was dropped", "records were dropped")
         notes.append(f"{dropped}: the trace has gaps.")
-    if trace["overwritten_bytes"]:
+    if trace.overwritten_bytes:
         notes.append("The trace holds the newest events alone.")
-    unmeasured = sum(process["unmeasured_threads"] for process in run.processes)
+    unmeasured = sum(process.unmeasured_threads for process in run.processes)
     if unmeasured:
         threads = units.number_of(unmeasured, "thread was", "threads were")
         notes.append(f"{threads} not measured: there was no memory for the buffers.")

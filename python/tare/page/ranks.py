@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 def of_run(run: Run) -> dict[str, Any]:
     """Columns of equal length, in the order of world and rank; texts are numbers in lists of their own."""
     processes = run.processes
-    hosts = _Numbered(process["host"] for process in processes)
+    hosts = _Numbered(process.host for process in processes)
     states = _Numbered(brief(process) for process in processes)
     return {
         "hosts": hosts.texts,
         "states": states.texts,
         "columns": {
-            "world": [process["world"] for process in processes],
-            "rank": [process["rank"] for process in processes],
+            "world": [process.world for process in processes],
+            "rank": [process.rank for process in processes],
             "host": hosts.numbers,
             "state": states.numbers,
-            "net_ns": [process["net_ns"] for process in processes],
-            "threads_ns": [process["threads_ns"] for process in processes],
-            "mpi_ns": [process["mpi_ns"] for process in processes],
+            "net_ns": [process.net_ns for process in processes],
+            "threads_ns": [process.threads_ns for process in processes],
+            "mpi_ns": [process.mpi_ns for process in processes],
             "useful_ns": [useful_ns(process) for process in processes],
-            "calls": [process["calls"] for process in processes],
-            "cost": [process["cost"]["net_share"] for process in processes],
+            "calls": [process.calls for process in processes],
+            "cost": [process.cost.net_share for process in processes],
         },
     }
 

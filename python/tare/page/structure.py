@@ -19,7 +19,7 @@ MAX_EVENTS = 50_000_000
 
 def of_run(run: Run, basis: Basis) -> list[dict[str, Any]]:
     """Those of the world that is explained; none of a trace that is too long to look at."""
-    if not 0 < sum(process["trace"]["events"] for process in run.processes) <= MAX_EVENTS:
+    if not 0 < sum(process.trace.events for process in run.processes) <= MAX_EVENTS:
         return []
     rows = [row for row in structure.phases(run) if row.world == basis.world]
     kinds = list(dict.fromkeys(row.phase for row in rows))

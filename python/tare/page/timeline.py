@@ -21,7 +21,7 @@ MAX_CALLS = 500_000
 MAX_MESSAGES = 60_000
 # Calls that are drawn one by one.
 MAX_DRAWN = 40_000
-# Bytes of the values of each column (Timeline in _native.pyi).
+# Bytes of the values of each column (src/bindings/timeline.cpp).
 CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
 MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
 # Of larger traces messages are not matched: it takes a fifth of a microsecond for each event.

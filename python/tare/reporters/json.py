@@ -40,9 +40,9 @@ def _encode(value: Any) -> str:
 
 
 def _has_rows(value: Any) -> bool:
-    return isinstance(value, Iterator) or (
-        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-    )
+    if isinstance(value, list) and value:
+        return isinstance(value[0], dict) or hasattr(value[0], "__match_args__")
+    return isinstance(value, Iterator)
 
 
 def _write_rows(stream: TextIO, rows: Iterable[Any]) -> None:

@@ -34,8 +34,8 @@ def lines(of: CallPath) -> Iterator[str]:
     for number, frame in enumerate(of.path):
         if of.path_gap and number == len(of.path) - 1:
             yield GAP
-        if frame["tail_call"]:
-            yield terminal.tail_call(frame["tail_call"])
+        if frame.tail_call:
+            yield terminal.tail_call(frame.tail_call)
         yield _frame(frame)
     if of.path_cut and of.path:
         yield CUT
@@ -54,8 +54,8 @@ def in_cell(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _frame(frame: Frame) -> str:
-    name = frame["caller"]
+    name = frame.caller
     place = terminal.place(placed(frame), exactly=True)
-    if name and frame["object"] != terminal.PYTHON:
+    if name and frame.object != terminal.PYTHON:
         name = names.short_with_inlined(name)
     return f"{name}  {place}" if name else place

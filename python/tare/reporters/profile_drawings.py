@@ -42,9 +42,9 @@ def ranks(out: Console, recording: Run) -> None:
     for group in drawing.groups(len(of_world), drawing.MAX_BARS):
         own = [computing[at] for at in group]
         mean = sum(own) / len(own)
-        name = f"{of_world[group.start]['rank']}"
+        name = f"{of_world[group.start].rank}"
         if len(group) > 1:
-            name += f"-{of_world[group.stop - 1]['rank']}"
+            name += f"-{of_world[group.stop - 1].rank}"
         longest = f", longest {units.duration(max(own))}" if len(own) > 1 else ""
         rows.append((name, mean, f"{units.duration(mean)}{longest}"))
     title = "Computing by rank" if len(rows) == len(of_world) else "Computing by ranks, mean"

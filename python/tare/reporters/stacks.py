@@ -43,7 +43,7 @@ class Stacks:
 def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
     """One for each rank that made timed calls, in their order."""
     found: dict[tuple[int, int], Stacks] = {}
-    several = len({process["world"] for process in recorded.processes}) > 1
+    several = len({process.world for process in recorded.processes}) > 1
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
         if not row.timed or row.time_ns <= 0:
             continue
@@ -57,13 +57,13 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
 
 def _places(of: profile.CallPath) -> Iterator[Place]:
     for frame in reversed(of.path):
-        yield _name(frame), frame["file"] and visible(frame["file"]), frame["line"]
-        if frame["tail_call"]:
-            yield visible(frame["tail_call"]), None, None
+        yield _name(frame), frame.file and visible(frame.file), frame.line
+        if frame.tail_call:
+            yield visible(frame.tail_call), None, None
 
 
 def _name(frame: Frame) -> str:
-    return visible(frame["caller"]) if frame["caller"] else UNKNOWN
+    return visible(frame.caller) if frame.caller else UNKNOWN
 
 
 def write_folded(stacks: list[Stacks], to: Path) -> None:

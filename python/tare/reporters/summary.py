@@ -22,8 +22,7 @@ from tare.streams import visible
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from tare._native import Process, Trace
-    from tare.analysis.ranks import TotalCost
+    from tare._native import Process, TotalCost, Trace
     from tare.reporters.console import Console
     from tare.runs.metadata import Metadata, Reception
     from tare.runs.run import Run
@@ -65,7 +64,7 @@ def overview(out: Console, recording: Run) -> None:
     meta = recording.meta
     _heading(out, f"tare: {meta.name}")
     _field(out, "command", shlex.join(meta.command))
-    for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
+    for version in dict.fromkeys(process.mpi for process in processes if process.mpi):
         _field(out, "MPI", _short_version(version))
     if meta.options.sources:
         _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
@@ -75,7 +74,7 @@ def overview(out: Console, recording: Run) -> None:
     if earliest := _first_end(recording):
         out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
     for until, text in UNTIL.items():
-        if any(process["until"] == until and process["state"] == "killed" for process in processes):
+        if any(process.until == until and process.state == "killed" for process in processes):
             _field(out, "killed", text)
     for text in unseen.sentences(meta):
         out.paragraph(text, f"{INDENT}{'UNSEEN':<{LABEL_WIDTH}}")
@@ -101,7 +100,7 @@ def where_to_look(out: Console, recording: Run) -> None:
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")
-    if recording.total_trace()["events"]:
+    if recording.total_trace().events:
         _field(out, "", f"tare events {path} --limit 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
@@ -109,7 +108,7 @@ def where_to_look(out: Console, recording: Run) -> None:
 
         for limit in samples.limits(recording.sample_summaries):
             out.paragraph(limit, "  sampling   ")
-    if any(process["state"] in (*endings.EARLY, "running", "unknown") for process in recording.processes):
+    if any(process.state in (*endings.EARLY, "running", "unknown") for process in recording.processes):
         _field(out, "", f"tare where {path}")
 
 
@@ -124,26 +123,26 @@ def _wall(meta: Metadata, processes: Sequence[Process]) -> str:
         return units.duration(meta.wall_ns)
     if not processes:
         return "unknown"
-    start_ns = min(process["start_ns"] for process in processes)
-    return units.duration(max(process["start_ns"] + process["wall_ns"] for process in processes) - start_ns)
+    start_ns = min(process.start_ns for process in processes)
+    return units.duration(max(process.start_ns + process.wall_ns for process in processes) - start_ns)
 
 
 def _ranks(processes: Sequence[Process]) -> str:
     if not processes:
         return "none: no process called MPI"
     states = ranks.count_states(processes)
-    hosts = len({process["host"] for process in processes})
+    hosts = len({process.host for process in processes})
     text = f"{len(processes)} on {units.number_of(hosts, 'host')}, " + ", ".join(
         f"{number} {state}" for state, number in states.items()
     )
-    failed = [process for process in processes if process["state"] in endings.EARLY]
+    failed = [process for process in processes if process.state in endings.EARLY]
     if failed and len(failed) < len(processes):
         text += f" (rank {_some_ranks(failed)})"
     return text
 
 
 def _some_ranks(processes: Sequence[Process]) -> str:
-    names = [terminal.rank(process["rank"]) for process in processes[:UNWELL_LISTED]]
+    names = [terminal.rank(process.rank) for process in processes[:UNWELL_LISTED]]
     more = len(processes) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -154,15 +153,15 @@ def _spread(processes: Sequence[Process]) -> str:
     found = spread(processes, ranks.mpi_share)
     assert found is not None
     return (
-        f"min {units.percent(found.least)} (rank {terminal.rank(found.min_at['rank'])}), "
+        f"min {units.percent(found.least)} (rank {terminal.rank(found.min_at.rank)}), "
         f"mean {units.percent(found.mean)}, "
-        f"max {units.percent(found.most)} (rank {terminal.rank(found.max_at['rank'])})"
+        f"max {units.percent(found.most)} (rank {terminal.rank(found.max_at.rank)})"
     )
 
 
 def _net_time(processes: Sequence[Process]) -> str:
     """How long the processes lived, for a run without MPI."""
-    longest = units.duration(max(process["net_ns"] for process in processes))
+    longest = units.duration(max(process.net_ns for process in processes))
     return longest if len(processes) == 1 else f"{longest} of the longest process"
 
 
@@ -172,19 +171,19 @@ def _rank_table(out: Console, recording: Run) -> None:
         return
     worlds = ["World"] if recording.worlds > 1 else []
     # Of spells that only count, no time in MPI is known: the share is one of the rest.
-    partly = ["Measured"] if any(process["threads_ns"] < process["net_ns"] for process in processes) else []
+    partly = ["Measured"] if any(process.threads_ns < process.net_ns for process in processes) else []
     headers = ("Rank", "State", "Calls", "Net time", *partly, "MPI time", "MPI share")
     shown = Sheet([Heading(title) for title in (*worlds, *headers)])
     for process in processes:
         shown.rows.append(
             [
-                *([str(process["world"])] if worlds else []),
-                terminal.rank(process["rank"]),
+                *([str(process.world)] if worlds else []),
+                terminal.rank(process.rank),
                 endings.brief(process),
-                units.count(process["calls"]),
-                units.duration(process["net_ns"]),
-                *([units.duration(process["threads_ns"])] if partly else []),
-                units.duration(process["mpi_ns"]),
+                units.count(process.calls),
+                units.duration(process.net_ns),
+                *([units.duration(process.threads_ns)] if partly else []),
+                units.duration(process.mpi_ns),
                 units.percent(ranks.mpi_share(process)),
             ]
         )
@@ -228,7 +227,7 @@ def _totals(out: Console, recording: Run) -> None:
 
 
 def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
-    cost: TotalCost = ranks.total_cost(recording)
+    cost = recording.total_cost()
     trace = recording.total_trace()
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
@@ -263,18 +262,18 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     yield from _trial(recording)
     if kept := budget.of_run(recording):
         yield from budget_lines.lines(kept)
-    if not trace["written"]:
+    if not trace.written:
         yield "trace", "encoded, but not written (--write none)"
-    elif trace["events"] or trace["dropped"]:
+    elif trace.events or trace.dropped:
         yield "trace", _trace(trace)
-    if cost.dropped or trace["dropped"]:
-        yield "DROPPED", _dropped(max(cost.dropped, trace["dropped"]), trace, recording)
-    if trace["kept_newest"]:
+    if cost.dropped or trace.dropped:
+        yield "DROPPED", _dropped(max(cost.dropped, trace.dropped), trace, recording)
+    if trace.kept_newest:
         yield "KEPT", "the records before those, and the newest"
-    left = sum(process["left_calls"] for process in recording.processes)
+    left = sum(process.left_calls for process in recording.processes)
     if left:
         yield "left", f"{units.number_of(left, 'call')} by an exception, longjmp or the end of the thread"
-    unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
+    unmeasured = sum(process.unmeasured_threads for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, for whose buffers there was no memory"
     for text in ranks.reductions(recording.processes):
@@ -359,17 +358,17 @@ def _drains(cost: TotalCost) -> str:
 
 
 def _dropped(records: int, trace: Trace, recording: Run) -> str:
-    if not trace["kept_newest"]:
+    if not trace.kept_newest:
         return f"{units.number_of(records, 'record was', 'records were')} lost"
     where = _short_path(recording.run_dir)
-    reason = f"no space on {where}" if trace["no_space"] else f"{where} could not be written to"
+    reason = f"no space on {where}" if trace.no_space else f"{where} could not be written to"
     return f"{units.number_of(records, 'record')}: {reason}"
 
 
 def _trace(trace: Trace) -> str:
-    events, size_bytes = trace["events"], trace["bytes"]
+    events, size_bytes = trace.events, trace.bytes
     each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
-    newest = "the newest " if trace["overwritten_bytes"] and not trace["kept_newest"] else ""
+    newest = "the newest " if trace.overwritten_bytes and not trace.kept_newest else ""
     return f"{newest}{units.number_of(events, 'event')}, {units.size(size_bytes)}{each}"
 
 

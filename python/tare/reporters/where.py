@@ -41,7 +41,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
         stop = {_rank(each) for each in look.stalled.blocked} & polling
         unless = f"unless {_ranks(stop)} stop{'s' if len(stop) == 1 else ''} polling"
         _show_deadlock(out, look, look.stalled, f"Deadlock {unless}")
-    names = [each["name"] for each in recording.communicators]
+    names = [each.name for each in recording.communicators]
     for found in look.mismatches[:LISTED]:
         title, text = _mismatch(found, names)
         _heading(out, f"\n{title}")

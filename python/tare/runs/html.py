@@ -54,7 +54,7 @@ def run(of: Run) -> str:
     """What it is, how it ended, and which tables it has."""
     from tare.runs.run import listed
 
-    hosts = {process["host"] for process in of.processes}
+    hosts = {process.host for process in of.processes}
     facts = {
         "command": " ".join(of.meta.command),
         "ended": of.ending,

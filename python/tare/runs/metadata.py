@@ -242,4 +242,4 @@ def _check_version(found: _Version, run: str, newest_format: int) -> None:
 def as_rank_ends(processes: list[Any]) -> list[RankEnd]:
     """How every process ended, of the native reader's rows."""
     kept = RankEnd.__dataclass_fields__
-    return [RankEnd(**{name: process[name] for name in kept}) for process in processes]
+    return [RankEnd(**{name: getattr(process, name) for name in kept}) for process in processes]

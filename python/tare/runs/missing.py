@@ -37,10 +37,10 @@ def find(processes: Sequence[Process]) -> list[Missing]:
     sizes: dict[int, int] = {}
     seen: dict[int, set[int]] = {}
     for process in processes:
-        if process["rank"] >= 0:
-            world = process["world"]
-            sizes[world] = max(process["size"], sizes.get(world, 0))
-            seen.setdefault(world, set()).add(process["rank"])
+        if process.rank >= 0:
+            world = process.world
+            sizes[world] = max(process.size, sizes.get(world, 0))
+            seen.setdefault(world, set()).add(process.rank)
     return [
         Missing(world=world, size=size, ranks=gaps)
         for world, size in sorted(sizes.items())

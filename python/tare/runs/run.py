@@ -64,8 +64,8 @@ COUNTED = (
 class Run(Tables):
     """One run, in a directory or an archive, as it is when it is opened; `tare.open` makes one.
 
-    Tables are read when somebody reads them (docs/tables.md). Other rows are dictionaries whose keys
-    `_native.pyi` lists; docs/json.md explains those that verbs print. Times end in `_ns`: points in time are
+    Tables are read when somebody reads them (docs/tables.md). What is no table are objects of the classes in
+    `tare._native`; docs/json.md explains those that verbs print. Times end in `_ns`: points in time are
     nanoseconds of Unix time, others are durations. `world` numbers the sets of processes that have an
     MPI_COMM_WORLD in common, from 0; `rank` is the rank there. A run in which no process called MPI has no
     rows. What is damaged is left out, and `warnings` names it. Every member raises CommandError, with one
@@ -136,7 +136,7 @@ class Run(Tables):
             return f"killed by {units.signal_name(meta.signal)}"
         if meta.exit_code is not None:
             return f"exit code {meta.exit_code}"
-        if self.is_going_on or any(process["state"] == "running" for process in self.processes):
+        if self.is_going_on or any(process.state == "running" for process in self.processes):
             return "running"
         if meta.tare is None and self.processes:  # a run that the program began itself (tare_start)
             return "every process has ended"
@@ -175,14 +175,9 @@ class Run(Tables):
         """The profile of the function, and of calls whose function is not known, by rank and communicator."""
         return self.rows(self.profile(["rank", "function", "communicator"], functions=[function, "other"]))
 
-    @property
-    def peers(self) -> Table[PeersRow]:
-        """A row is two ranks that exchanged messages."""
-        return self.peer_table(["rank"])
-
-    def peer_table(
+    def peers(
         self,
-        by: Sequence[str],
+        by: Sequence[str] = ("rank",),
         worlds: Sequence[int] | None = None,
         ranks: Sequence[int] | None = None,
         communicators: Sequence[str] | None = None,
@@ -190,15 +185,13 @@ class Run(Tables):
         """Messages and one-sided bytes by peer, and by "rank" and "communicator", as `by` says."""
         return self._native.peers(by, worlds, ranks, communicators)
 
-    @property
-    def phases(self) -> Table[PhasesRow]:
-        """A row is a phase on a rank; `phase` is null outside of all."""
-        return self.phase_table(["rank"])
-
-    def phase_table(
-        self, by: Sequence[str], worlds: Sequence[int] | None = None, ranks: Sequence[int] | None = None
+    def phases(
+        self,
+        by: Sequence[str] = ("rank",),
+        worlds: Sequence[int] | None = None,
+        ranks: Sequence[int] | None = None,
     ) -> Table[PhasesRow]:
-        """Times and MPI calls by phase, and by "rank", if `by` says so."""
+        """Times and MPI calls by phase (null: outside of all), and by "rank", if `by` says so."""
         return self._native.phases(by, worlds, ranks)
 
     def event_table(
@@ -278,7 +271,7 @@ class Run(Tables):
     @property
     def worlds(self) -> int:
         """The number of MPI_COMM_WORLDs in the run."""
-        return len({process["world"] for process in self.processes})
+        return len({process.world for process in self.processes})
 
     def total_cost(self, world: int | None = None) -> TotalCost:
         """The cost accounts of all processes added up, or of the ranks of a world."""
@@ -306,9 +299,7 @@ class Run(Tables):
     @cached_property
     def has_counted_spells(self) -> bool:
         """Whether there are spells, or parts of some, of which calls were only counted."""
-        return any(
-            not spell["measured"] or (spell["cut"] and spell["counted_calls"]) for spell in self.spells
-        )
+        return any(not spell.measured or (spell.cut and spell.counted_calls) for spell in self.spells)
 
     @cached_property
     def functions(self) -> list[str]:
@@ -429,7 +420,7 @@ class Run(Tables):
 
         Reads the whole trace now.
         """
-        if not any(process["trace"]["events"] for process in self.processes):
+        if not any(process.trace.events for process in self.processes):
             return None
         with self._reading():
             return self._native.timeline()
@@ -469,7 +460,7 @@ class Run(Tables):
     def _thinned(self) -> list[str]:
         if self.has_counted_spells:
             return [COUNTED]
-        return [THINNED] if any(not spell["traced"] or spell["cut"] for spell in self.spells) else []
+        return [THINNED] if any(not spell.traced or spell.cut for spell in self.spells) else []
 
     @cached_property
     def unread(self) -> str | None:

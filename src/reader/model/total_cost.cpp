@@ -5,12 +5,21 @@
 
 namespace tare::reader {
 
-void CostSums::add(const Process& process, const Totals& totals) {
+namespace {
+
+std::optional<format::Policy> policy_of(const format::ProcessRecord& record) {
+  if ((record.flags & format::traced) == 0) return std::nullopt;
+  if ((record.flags & format::drops) != 0) return format::Policy::drop;
+  return (record.flags & format::overwrites) != 0 ? format::Policy::overwrite : format::Policy::block;
+}
+
+}  // namespace
+
+void CostSums::add(const Process& process, const Totals& totals, const Account& account) {
   const format::ProcessRecord& record = process.record;
-  const Account account = account_of(process, totals);
   const auto add_ns = [](std::int64_t& to, std::int64_t ns) { to = sum(to, ns); };
   ++processes_;
-  sums_.calls += totals.calls;
+  sums_.calls += totals.calls + totals.counted;
   sums_.counted += totals.counted;
   calls_ns_ += account.call_ns * static_cast<double>(totals.calls);
   timed_calls_ns_ += account.timed_call_ns * static_cast<double>(totals.calls);
@@ -42,7 +51,7 @@ void CostSums::add(const Process& process, const Totals& totals) {
   add_ns(sums_.offload_wait_ns, account.offload_wait_ns);
   sums_.dropped += totals.dropped;
 
-  if (trace_.first == nullptr) trace_.first = &record;
+  if (processes_ == 1) trace_.policy = policy_of(record);
   trace_.events += totals.events;
   trace_.bytes += totals.stored_bytes;
   trace_.dropped += totals.dropped;
@@ -54,9 +63,9 @@ void CostSums::add(const Process& process, const Totals& totals) {
 
 TotalCost CostSums::cost() const {
   TotalCost cost = sums_;
-  if (cost.calls != 0) {
-    cost.call_ns = calls_ns_ / static_cast<double>(cost.calls);
-    cost.timed_call_ns = timed_calls_ns_ / static_cast<double>(cost.calls);
+  if (const std::uint64_t timed = cost.calls - cost.counted; timed != 0) {
+    cost.call_ns = calls_ns_ / static_cast<double>(timed);
+    cost.timed_call_ns = timed_calls_ns_ / static_cast<double>(timed);
   }
   if (processes_ != 0) cost.lookup_ns /= static_cast<double>(processes_);
   // The estimates of the processes are independent, so the squares of their half widths add up.

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "format/ring.h"
 #include "reader/model/process.h"
 
 namespace tare::reader {
 
 // The cost account of a run. Fields are sums over the processes if nothing else is said; Account explains them.
 struct TotalCost {
-  std::uint64_t calls = 0;    // timed calls
-  std::uint64_t counted = 0;  // further calls, which were only counted
+  std::uint64_t calls = 0;    // all calls
+  std::uint64_t counted = 0;  // part of `calls`: only counted, and not timed
   double call_ns = 0;         // mean cost of a call
   double timed_call_ns = 0;   // mean cost of a timed call
   double lookup_ns = 0;       // cost of a call that is only counted: mean over the processes
@@ -45,16 +46,18 @@ struct TotalTrace {
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
   std::uint64_t overwritten_bytes = 0;
-  const format::ProcessRecord* first = nullptr;  // the first process; its buffer policy is that of the run
-  bool kept_newest = false;                      // a process could not write a buffer (format::kept_newest)
-  bool no_space = false;                         // because there was no space left
-  bool written = true;                           // false: a process did not write its events (format::not_written)
+  std::optional<format::Policy> policy;  // of the event buffers of the first process; nothing: it did not trace
+  bool kept_newest = false;              // a process could not write a buffer (format::kept_newest)
+  bool no_space = false;                 // because there was no space left
+  bool written = true;                   // false: a process did not write its events (format::not_written)
 };
 
-// Adds up one process after another. The processes must outlive the object.
+// Adds up one process after another.
 class CostSums {
  public:
-  void add(const Process& process, const Totals& totals);
+  // `account`: account_of(process, totals).
+  void add(const Process& process, const Totals& totals, const Account& account);
+  void add(const Process& process, const Totals& totals) { add(process, totals, account_of(process, totals)); }
   TotalCost cost() const;
   const TotalTrace& trace() const { return trace_; }
 

@@ -29,7 +29,7 @@ TEST(CostSums, NothingIsNothing) {
   EXPECT_EQ(cost.net_share, 0);
   EXPECT_EQ(cost.wall_share, 0);
   EXPECT_EQ(cost.wrapper_error_ns, 0);
-  EXPECT_EQ(CostSums().trace().first, nullptr);
+  EXPECT_EQ(CostSums().trace().policy, std::nullopt);
   EXPECT_TRUE(CostSums().trace().written);
 }
 
@@ -171,7 +171,7 @@ TEST(CostSums, TracesAreWrittenIfAllAre) {
   EXPECT_FALSE(trace.written);
   EXPECT_TRUE(trace.kept_newest);
   EXPECT_FALSE(trace.no_space);
-  EXPECT_EQ(trace.first, &first.record);
+  EXPECT_EQ(trace.policy, format::Policy::drop) << "that of the first";
 }
 
 }  // namespace

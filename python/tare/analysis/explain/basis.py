@@ -60,18 +60,18 @@ class Basis:
         run.expect_exchanges(MAX_GROUPS)
         worlds: dict[int, list[Process]] = {}
         for process in run.processes:
-            if process["rank"] >= 0:
-                worlds.setdefault(process["world"], []).append(process)
-        self.world = max(worlds, key=lambda each: sum(p["net_ns"] for p in worlds[each]), default=-1)
+            if process.rank >= 0:
+                worlds.setdefault(process.world, []).append(process)
+        self.world = max(worlds, key=lambda each: sum(p.net_ns for p in worlds[each]), default=-1)
         self.processes: Sequence[Process] = worlds.get(self.world, [])
         self.other_worlds = max(len(worlds) - 1, 0)
-        self.net_ns = max((process["net_ns"] for process in self.processes), default=0)
+        self.net_ns = max((process.net_ns for process in self.processes), default=0)
         # As if all ranks took part from the begin to the end.
-        self.total_ns = sum(p["threads_ns"] + self.net_ns - p["net_ns"] for p in self.processes)
-        self.mpi_ns = sum(process["mpi_ns"] for process in self.processes)
-        self.lost_ns = self.total_ns - sum(p["threads_ns"] - p["mpi_ns"] for p in self.processes)
-        self.useful_ns = {process["rank"]: useful_ns(process) for process in self.processes}
-        events = sum(process["trace"]["events"] for process in run.processes)
+        self.total_ns = sum(p.threads_ns + self.net_ns - p.net_ns for p in self.processes)
+        self.mpi_ns = sum(process.mpi_ns for process in self.processes)
+        self.lost_ns = self.total_ns - sum(p.threads_ns - p.mpi_ns for p in self.processes)
+        self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
+        events = sum(process.trace.events for process in run.processes)
         self.is_too_long = max_events is not None and events > max_events
         self.is_traced = events > 0 and not self.is_too_long
 
@@ -107,7 +107,7 @@ class Basis:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""
         pairs = (
             (row.rank, row.peer)
-            for row in self.run.rows(self.run.peer_table(["rank"], [self.world]))
+            for row in self.run.rows(self.run.peers(["rank"], [self.world]))
             if row.sent_messages and row.peer is not None
         )
         return {each for pair in pairs if rank in pair for each in pair} - {rank}
@@ -115,7 +115,7 @@ class Basis:
     def messages_from(self, rank: int) -> dict[int, int]:
         """The number of messages that it sends to each other rank. Reads the peers of all ranks."""
         sums: dict[int, int] = {}
-        for row in self.run.rows(self.run.peer_table(["rank"], [self.world])):
+        for row in self.run.rows(self.run.peers(["rank"], [self.world])):
             if row.rank == rank and row.peer is not None and row.peer != rank:
                 _add(sums, row.peer, row.sent_messages)
         return sums

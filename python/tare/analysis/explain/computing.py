@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tare.analysis import ranks
 from tare.analysis.explain.basis import Basis, Told, row_place
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import total
@@ -12,7 +11,7 @@ from tare.analysis.rows import UNKNOWN
 
 def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
     """What recording cost, if that is much."""
-    cost = ranks.total_cost(basis.run, basis.world)
+    cost = basis.run.total_cost(basis.world)
     if cost.net_share < MIN_SHARE or not cost.calls:
         return []
     time_ns = round(cost.net_share * basis.total_ns)

@@ -26,7 +26,7 @@ def findings(run: Run) -> list[Finding]:
         if look.deadlock is not None:
             return [_deadlock(look.deadlock, run)]
     early = endings.first(run.processes)
-    unwell = [process for process in run.processes if process["state"] in endings.EARLY]
+    unwell = [process for process in run.processes if process.state in endings.EARLY]
     if not unwell:
         return [] if ranks.use_mpi(run.processes) else [Finding(kind="nothing measured")]
     return [_early(early.processes if early else unwell, len(unwell), run)]
@@ -48,12 +48,12 @@ def _deadlock(found: Deadlock, run: Run) -> Finding:
 
 def _early(processes: Sequence[Process], count: int, run: Run) -> Finding:
     """How the first of them ended, and in or behind which call."""
-    first = min(processes, key=lambda process: process["rank"])
-    calls = [call for call in run.current_calls if run.processes[call.process]["pid"] == first["pid"]]
+    first = min(processes, key=lambda process: process.rank)
+    calls = [call for call in run.current_calls if run.processes[call.process].pid == first.pid]
     last = max(calls, key=lambda call: call.enter_ns, default=None)
     return Finding(
         kind="ended early",
-        ranks=tuple(sorted(process["rank"] for process in processes if process["rank"] >= 0)),
+        ranks=tuple(sorted(process.rank for process in processes if process.rank >= 0)),
         calls=count,
         function=last.function if last else "",
         at=place_of(last.site, run.sites) if last else UNKNOWN,

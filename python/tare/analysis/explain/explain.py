@@ -87,10 +87,10 @@ def _notes(basis: Basis) -> list[str]:
     """What keeps the findings from being all that there is."""
     notes = []
     trace = basis.run.total_trace(basis.world)
-    if trace["dropped"]:
-        dropped = units.number_of(trace["dropped"], "record of the trace was", "records of the trace were")
+    if trace.dropped:
+        dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")
         notes.append(f"{dropped} dropped: waits may be missing.")
-    if trace["overwritten_bytes"]:
+    if trace.overwritten_bytes:
         notes.append("The trace holds the newest events alone: earlier waits are missing.")
     if basis.is_traced:
         violations = basis.run.wait_report.clock_violations

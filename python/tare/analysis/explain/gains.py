@@ -38,7 +38,7 @@ def _order(basis: Basis, of: Finding) -> float:
 
 def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
     """The gain by each change; none where the trace cannot be replayed, or takes long."""
-    events = sum(process["trace"]["events"] for process in basis.run.processes)
+    events = sum(process.trace.events for process in basis.run.processes)
     if not changes or events > REPLAYED_EVENTS:
         return []
     worlds = basis.run.replayed_with(basis.world, changes)

@@ -104,7 +104,7 @@ def all_of(basis: Basis) -> Losses:
         loss.by_time = _sums(loss.by_time, of.by_time)
         loss.waits_by_time = _sums(loss.waits_by_time, of.waits_by_time)
     room = {line: float(time_ns) for line, time_ns in _in_calls(basis).items()}
-    outside_ns = float(sum(basis.net_ns - process["net_ns"] for process in basis.processes))
+    outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())
     _fit([loss for loss in found if loss.line[0] in OUTSIDE_NET], outside_ns)
     by_line: dict[Line, list[Loss]] = {}

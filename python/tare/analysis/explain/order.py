@@ -34,7 +34,7 @@ class Call:
 
 def calls_of_a_rank(basis: Basis) -> list[Call]:
     """The calls of the thread of the lowest rank that makes most of them, in their order."""
-    rank = min((process["rank"] for process in basis.processes), default=None)
+    rank = min((process.rank for process in basis.processes), default=None)
     if rank is None or not basis.is_traced:
         return []
     threads: dict[int, list[Call]] = {}

@@ -133,7 +133,7 @@ def _imbalance(basis: Basis, group: Group) -> Finding:
     found = finding(basis, group)
     activity = group.activity
     times = basis.outside_ns.get((activity.function, activity.at), {}) if activity else {}
-    times = {process["rank"]: times.get(process["rank"], 0) for process in basis.processes}
+    times = {process.rank: times.get(process.rank, 0) for process in basis.processes}
     slow = slow_of(times)
     mean_ns, most_ns = _mean(times.values()), max(times.values())
     if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
@@ -262,9 +262,7 @@ def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) 
     """The hot spot without a trace: the others are in calls for messages, while it computes."""
 
     shares = {
-        process["rank"]: process["mpi_ns"] / process["threads_ns"]
-        for process in basis.processes
-        if process["threads_ns"]
+        process.rank: process.mpi_ns / process.threads_ns for process in basis.processes if process.threads_ns
     }
     others = [value for rank, value in shares.items() if rank != hub_rank]
     if not others or shares.get(hub_rank, 1.0) > min(others) / 2:

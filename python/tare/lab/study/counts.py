@@ -110,15 +110,15 @@ def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
         of_rank = {(row.world, row.rank): row.chosen for row in recording.sample_summaries}
         ranks = tuple(
             RankCounts(
-                process["rank"],
-                process["trace"]["events"] or of_rank.get((process["world"], process["rank"]), 0),
-                process["calls"],
-                process["cost"]["flushes"] + process["cost"]["drains"],
-                process["cost"]["flush_ns"] * 1e-9,  # what tared takes, it does not take from the rank
-                process["cost"]["flush_bytes"] + process["cost"]["drain_bytes"],
+                process.rank,
+                process.trace.events or of_rank.get((process.world, process.rank), 0),
+                process.calls,
+                process.cost.flushes + process.cost.drains,
+                process.cost.flush_ns * 1e-9,  # what tared takes, it does not take from the rank
+                process.cost.flush_bytes + process.cost.drain_bytes,
             )
             for process in recording.processes
-            if process["rank"] >= 0
+            if process.rank >= 0
         )
         wanted = thorough and any(rank.flushes for rank in ranks)
         flushes = [

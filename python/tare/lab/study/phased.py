@@ -71,16 +71,16 @@ def of_run(recording: Run, whole: bool) -> tuple[InPhase, ...]:
     if not _holds_all(recording):
         return ()
     totals = {
-        process["rank"]: InPhase(
-            process["rank"],
+        process.rank: InPhase(
+            process.rank,
             None,
-            process["trace"]["events"],
-            process["cost"]["flushes"] + process["cost"]["drains"],
-            process["cost"]["flush_bytes"] + process["cost"]["drain_bytes"],
+            process.trace.events,
+            process.cost.flushes + process.cost.drains,
+            process.cost.flush_bytes + process.cost.drain_bytes,
         )
         for process in recording.processes
     }
-    sums = recording.rows(recording.phases)
+    sums = recording.rows(recording.phases())
     if any(each.phase == "other" for each in sums):
         return ()  # a thread had no room for all its phases
     begins: Counter[tuple[int, str]] = Counter()
@@ -99,13 +99,13 @@ def _holds_all(recording: Run) -> bool:
     processes = recording.processes
     return (
         bool(processes)
-        and [each["rank"] for each in processes] == list(range(processes[0]["size"]))
+        and [each.rank for each in processes] == list(range(processes[0].size))
         and recording.worlds == 1
         and all(
-            trace["policy"] is not None
-            and trace["written"]
-            and not (trace["dropped"] or trace["overwritten_bytes"] or trace["kept_newest"])
-            for trace in (each["trace"] for each in processes)
+            trace.policy is not None
+            and trace.written
+            and not (trace.dropped or trace.overwritten_bytes or trace.kept_newest)
+            for trace in (each.trace for each in processes)
         )
     )
 

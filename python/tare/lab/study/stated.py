@@ -31,12 +31,12 @@ class Weight:
 
 def weight_of(recording: Run) -> Weight | None:
     """None if no rank has ended its measurement."""
-    costs = [process["cost"] for process in recording.processes if process["rank"] >= 0]
+    costs = [process.cost for process in recording.processes if process.rank >= 0]
     if not costs:
         return None
-    spent_ns: float = sum(cost["wrapper_ns"] + cost["flush_ns"] + cost["offload_ns"] for cost in costs)
+    spent_ns: float = sum(cost.wrapper_ns + cost.flush_ns + cost.offload_ns for cost in costs)
     # Ranks weigh their calls independently.
-    errors = [cost["wrapper_error_ns"] for cost in costs]
+    errors = [cost.wrapper_error_ns for cost in costs]
     known = [error for error in errors if error is not None]
     error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
     found = trial.of_run(recording)
