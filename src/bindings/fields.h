@@ -44,11 +44,17 @@ class Fields {
  public:
   Fields(nb::module_& module, const char* name, const char* doc)
       : class_(module, name, doc), setters_(std::make_shared<Setters>()) {
-    class_.attr("__match_args__") = nb::tuple();
     class_.def(
         "__init__", [setters = setters_](T* self, const nb::kwargs& given) { new (self) T(made(*setters, given)); },
         nb::sig("def __init__(self, **fields: typing.Any) -> None"));
     class_.def("__repr__", described);
+  }
+  Fields(Fields&&) noexcept = default;
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+  Fields& operator=(Fields&&) = delete;
+  ~Fields() {
+    if (names_.is_valid()) class_.attr("__match_args__") = nb::tuple(names_);
   }
 
   // The member at the end of the path, which is a type that Python knows, or an array of char with a text.
@@ -105,7 +111,7 @@ class Fields {
   template <typename Get>
   Fields& computed(const char* name, Get get) {
     class_.def_prop_ro(name, std::move(get));
-    class_.attr("__match_args__") = class_.attr("__match_args__") + nb::make_tuple(name);
+    names_.append(name);
     return *this;
   }
 
@@ -133,6 +139,7 @@ class Fields {
   }
 
   nb::class_<T> class_;
+  nb::list names_;
   std::shared_ptr<Setters> setters_;
 };
 
