@@ -75,12 +75,12 @@ def lines(runs: Sequence[Run]) -> list[ScaledLine]:
     shares: list[dict[tuple[str, Placed], float]] = []
     for run in by_ranks(runs):
         ranks = largest_world(run)
-        total_ns = sum(process["threads_ns"] for process in ranks)
+        total_ns = sum(process.threads_ns for process in ranks)
         of: dict[tuple[str, Placed], float] = {}
         for row in summed(run, ["line"]):
             if (
                 ranks
-                and row.world == ranks[0]["world"]
+                and row.world == ranks[0].world
                 and row.timed
                 and total_ns
                 and row.function not in OUTSIDE_NET

@@ -100,7 +100,7 @@ class Basis:
     def crowded(self) -> tuple[int, ...]:
         """The ranks on the host of `tare run`, if they are more than the processors that they may use."""
         meta = self.run.meta
-        there = tuple(process["rank"] for process in self.processes if process["host"] == meta.host)
+        there = tuple(process.rank for process in self.processes if process.host == meta.host)
         return there if meta.processors is not None and len(there) > meta.processors else ()
 
     def partners(self, rank: int) -> set[int]:
