@@ -1,6 +1,6 @@
 # What programs that use the API are built with (component devel), below any prefix and movable:
 #
-#   include/tare/tare.h, tare.hpp
+#   include/tare/tare.h, tare.hpp, filter.h, sampling.h
 #   lib/libtare_record.so
 #   lib/cmake/tare/      find_package(tare) -> tare::record, and the Fortran module's source in tare_FORTRAN_SOURCE
 #   lib/pkgconfig/tare.pc
@@ -16,6 +16,7 @@ install(TARGETS tare_record EXPORT tareTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel NAMELINK_COMPONENT devel)
 install(EXPORT tareTargets NAMESPACE tare:: DESTINATION ${package_dir} COMPONENT devel)
 install(FILES ${PROJECT_SOURCE_DIR}/include/tare/tare.h ${PROJECT_SOURCE_DIR}/include/tare/tare.hpp
+  ${PROJECT_SOURCE_DIR}/include/tare/filter.h ${PROJECT_SOURCE_DIR}/include/tare/sampling.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tare COMPONENT devel)
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/tare.f90 DESTINATION ${fortran_dir} COMPONENT devel)
 

@@ -23,3 +23,16 @@ function(tare_add_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
     PROPERTIES TIMEOUT 120)
 endfunction()
+
+# tare_add_objects_of_users(<test> <file>.c...): shared objects as users make them. The test gets their paths, as macros
+# with the names of the files in capitals.
+function(tare_add_objects_of_users test)
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name ${file} NAME_WE)
+    add_library(${name} MODULE ${file})
+    set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET default)
+    string(TOUPPER ${name} variable)
+    target_compile_definitions(${test} PRIVATE ${variable}="$<TARGET_FILE:${name}>")
+    add_dependencies(${test} ${name})
+  endforeach()
+endfunction()

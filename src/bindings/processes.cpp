@@ -171,6 +171,8 @@ void define_cost(Fields<T>& of, bool total) {
   if (total) of.field("wall_share", &T::wall_share);
   of.field("hook_init_ns", &T::hook_init_ns)
       .field("hook_finalize_ns", &T::hook_finalize_ns)
+      .field("chooser_ns", &T::chooser_ns)
+      .field("analysis_ns", &T::analysis_ns)
       .field("flushes", &T::flushes)
       .field("flush_ns", &T::flush_ns)
       .field("flush_bytes", &T::flush_bytes)

@@ -22,11 +22,13 @@ using Histogram = std::vector<std::uint32_t>;
 struct Summary {
   std::int32_t world = 0, rank = -1;
   format::SampleSummary of{};
+  std::string analysis;
 };
 
 // Names of the bits of SampleJoining, in their order.
-constexpr const char* joining_names[] = {"begun",       "met",       "met_late",       "several_nodes",
-                                         "path_agreed", "no_memory", "clocks_unknown", "some_take_no_part"};
+constexpr const char* joining_names[] = {"begun",         "met",       "met_late",       "several_nodes",
+                                         "path_agreed",   "no_memory", "clocks_unknown", "some_take_no_part",
+                                         "object_refused"};
 
 std::vector<std::string> joining(const Summary& summary) {
   std::vector<std::string> names;
@@ -44,7 +46,7 @@ std::vector<Summary> sample_summaries(PyRun& run) {
   std::vector<Summary> all;
   run.run().samples([&](std::size_t i, const reader::Samples& samples) {
     const reader::Process& process = run.run().processes()[i];
-    all.push_back({process.world, process.record.rank, samples.summary});
+    all.push_back({process.world, process.record.rank, samples.summary, samples.analysis});
   });
   return all;
 }
@@ -77,7 +79,7 @@ void define_summaries(nb::module_& module) {
   Fields<Summary>(
       module, "SampleSummary",
       "What became of the messages that a rank sent and received. `joining`: how far the ranks have come to "
-      "tell one another of messages.")
+      "tell one another of messages. `analysis`: the result of the user's analysis; empty: none.")
       .field("world", &Summary::world)
       .field("rank", &Summary::rank)
       .field("spec", &Summary::of, &SampleSummary::spec)
@@ -98,7 +100,8 @@ void define_summaries(nb::module_& module) {
       .field("clock_drift_ns", &Summary::of, &SampleSummary::clock_drift_ns)
       .field("clock_span_ns", &Summary::of, &SampleSummary::clock_span_ns)
       .field("clock_rank", &Summary::of, &SampleSummary::clock_rank)
-      .value("joining", joining, [](Summary& of, const std::vector<std::string>& names) { set_joining(of, names); });
+      .value("joining", joining, [](Summary& of, const std::vector<std::string>& names) { set_joining(of, names); })
+      .field("analysis", &Summary::analysis);
 }
 
 }  // namespace

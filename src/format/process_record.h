@@ -1,6 +1,7 @@
 // Who a measured process is, how it ended, and what measuring it cost. Part of the segment (segment.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "format/clock_pair.h"
@@ -71,8 +72,13 @@ struct ProcessRecord {
   char host[64];
   char executable[256];
   char mpi_library[128];
+  // Files that were written before these were added end here.
+  std::uint64_t chooser_ticks;   // in a chooser of the user's for message sampling (src/mpi/sampling/user_code.h),
+  std::uint64_t analysis_ticks;  // and in an analysis
 };
-static_assert(sizeof(ProcessRecord) == 632);
+static_assert(sizeof(ProcessRecord) == 648);
+// Of the first of these files.
+inline constexpr std::size_t first_process_record_bytes = offsetof(ProcessRecord, chooser_ticks);
 
 // The signal that killed the process, if its collector knows it; else 0.
 inline std::int32_t signal_of(const ProcessRecord& process) noexcept {

@@ -2,6 +2,7 @@
 // The same bytes lie in the segment and, as the payload of a samples chunk, on disk: SampleSummary, then its classes.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace tare::format {
@@ -15,7 +16,14 @@ enum SampleClassFlags : std::uint32_t {
   between_nodes = 1,   // sender and receiver had clocks of their own, which were compared
   histogram_kept = 2,  // of some of the messages at least
   weight_unknown = 4,  // some were chosen with a probability that is not known: by a counter or a timer
+  // These bits are those of the exponent of the double w = 1 / probability. So what a class adds up is of messages that
+  // were chosen with similar probabilities. 0: not known; also in older files.
+  weight_exponent = 0x7ffU << 8
 };
+// The bits of weight_exponent for a weight.
+constexpr std::uint32_t exponent_of(double weight) noexcept {
+  return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(weight) >> (52 - 8)) & weight_exponent;
+}
 
 // Sampled messages of one class that this process received. Times are in nanoseconds.
 //
@@ -47,14 +55,15 @@ static_assert(sizeof(SampleClass) == 272);
 
 // How far the ranks of the world have come to tell one another of messages.
 enum SampleJoining : std::uint32_t {
-  begun = 1,               // in MPI_Init; 0: not known (a trace of an older version), or it has not come so far
-  met = 2,                 // all have come, and those of this node tell one another
-  met_late = 4,            // only after MPI_Init had returned
-  several_nodes = 8,       // the world is on several
-  path_agreed = 16,        // and they tell one another too
-  no_memory = 32,          // on this node for what its ranks share
-  clocks_unknown = 64,     // of this node: it could not be compared while MPI_Init was waited in
-  some_take_no_part = 128  // ranks that are not measured
+  begun = 1,                // in MPI_Init; 0: not known (a trace of an older version), or it has not come so far
+  met = 2,                  // all have come, and those of this node tell one another
+  met_late = 4,             // only after MPI_Init had returned
+  several_nodes = 8,        // the world is on several
+  path_agreed = 16,         // and they tell one another too
+  no_memory = 32,           // on this node for what its ranks share
+  clocks_unknown = 64,      // of this node: it could not be compared while MPI_Init was waited in
+  some_take_no_part = 128,  // ranks that are not measured
+  object_refused = 256      // a chooser or an analysis of the spec could not be used, so this process did not sample
 };
 
 // Counters of a process, in messages.

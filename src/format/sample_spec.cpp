@@ -13,7 +13,7 @@ namespace {
 // The text up to the next comma, copied so that it ends there; moves on behind the comma.
 struct Words {
   const char* at;
-  char word[256];
+  char word[SampleSpec::object_bytes];
 
   bool next() noexcept {
     if (at == nullptr) return false;
@@ -93,9 +93,10 @@ bool parse_threshold(std::string_view text, double& threshold) noexcept {
   return true;
 }
 
-bool copy_name(const char* text, char (&name)[SampleSpec::name_bytes]) noexcept {
+template <std::size_t size>
+bool copy_name(const char* text, char (&name)[size]) noexcept {
   const std::size_t length = std::strlen(text);
-  if (length == 0 || length >= sizeof name) return false;
+  if (length == 0 || length >= size) return false;
   std::memcpy(name, text, length + 1);
   return true;
 }
@@ -162,6 +163,13 @@ const char* parse_site(char* text, SampleSpec& spec) noexcept {
   return nullptr;
 }
 
+// FILE.so[:ARGUMENTS]
+bool names_object(const char* text) noexcept {
+  const char* end = std::strstr(text, ".so:");
+  const std::size_t file = end == nullptr ? std::strlen(text) : static_cast<std::size_t>(end - text) + 3;
+  return file > 3 && std::memcmp(text + file - 3, ".so", 3) == 0;
+}
+
 constexpr const char* counter_usage =
     "counter is counter:PERIOD or counter:PERIOD,VARIANCE in messages, the variance smaller, like counter:256,16";
 constexpr const char* timer_usage =
@@ -177,9 +185,14 @@ const char* parse_strategy(const char* text, Words& words, SampleSpec& spec) noe
     if (parse_threshold(text + 7, spec.threshold)) return nullptr;
     return "random is random:THRESHOLD, above 0 and at most 1, like random:0.01";
   }
+  if (names_object(text)) {
+    spec.strategy = SampleStrategy::user;
+    copy_name(text, spec.chooser);
+    return nullptr;
+  }
   const bool counts = starts_with(text, "counter:");
   if (!counts && !starts_with(text, "timer:"))
-    return "it begins with a strategy: random:0.01, counter:256,16, timer:1ms,0.2ms, or none";
+    return "it begins with a strategy: random:0.01, counter:256,16, timer:1ms,0.2ms, FILE.so, or none";
   const char* usage = counts ? counter_usage : timer_usage;
   spec.strategy = counts ? SampleStrategy::counter : SampleStrategy::timer;
   const auto number = counts ? parse_count : parse_time;
@@ -215,9 +228,11 @@ const char* parse_option(char* text, SampleSpec& spec) noexcept {
     return unless(parse_function(v, spec.function), "function is one that sends, like function=MPI_Isend");
   if (const char* v = value("phase=")) return unless(copy_name(v, spec.phase), "phase is a name of up to 95 bytes");
   if (char* v = value("site=")) return parse_site(v, spec);
+  if (const char* v = value("analysis="))
+    return unless(names_object(v) && copy_name(v, spec.analysis), "analysis is a FILE.so, or FILE.so:ARGUMENTS");
   return unless(parse_method(text, spec.method),
                 "behind the strategy come stat, freq, write or off, and seed=, size=, communicator=, function=, "
-                "phase=, site=");
+                "phase=, site=, analysis=");
 }
 
 }  // namespace
@@ -225,8 +240,9 @@ const char* parse_option(char* text, SampleSpec& spec) noexcept {
 const char* parse_sample_spec(const char* text, SampleSpec& spec) noexcept {
   SampleSpec parsed{};
   parsed.seed = spec.seed;
+  std::memcpy(parsed.analysis, spec.analysis, sizeof parsed.analysis);
   Words words{text == nullptr ? "" : text, ""};
-  constexpr const char* too_long = "no part of it has more than 255 bytes";
+  constexpr const char* too_long = "no part of it has more than 511 bytes";
   if (!words.next()) return too_long;
   if (const char* wrong = parse_strategy(words.word, words, parsed)) return wrong;
   while (words.at != nullptr) {

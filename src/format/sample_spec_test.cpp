@@ -49,6 +49,24 @@ TEST(SampleSpec, ReadsEveryStrategyAndOption) {
   EXPECT_EQ(spec.size_from, 65536U);
 }
 
+TEST(SampleSpec, NamesCodeOfTheUser) {
+  SampleSpec spec;
+  const std::string folder(300, 'x');
+  const std::string chooser = "/" + folder + "/mine.so:4096;a=b";
+  ASSERT_STREQ(nullptr, parse_sample_spec((chooser + ",stat,analysis=/a.so:5").c_str(), spec));
+  EXPECT_EQ(spec.strategy, SampleStrategy::user);
+  EXPECT_EQ(spec.chooser, chooser);
+  EXPECT_STREQ(spec.analysis, "/a.so:5");
+  EXPECT_EQ(spec.method, SampleMethod::stat);
+  EXPECT_FALSE(spec.narrowed());
+  ASSERT_STREQ(nullptr, parse_sample_spec("random:0.5", spec));
+  EXPECT_STREQ(spec.chooser, "");
+  EXPECT_STREQ(spec.analysis, "/a.so:5") << "a change keeps the analysis";
+  for (const char* text : {"mine.sox", ".so", "so", ".so:5", "random:1,analysis=", "random:1,analysis=mine.c"})
+    EXPECT_NE(nullptr, parse_sample_spec(text, spec)) << text;
+  EXPECT_NE(nullptr, parse_sample_spec((std::string(510, 'x') + ".so").c_str(), spec));
+}
+
 TEST(SampleSpec, SitesAreRangesOfFewFiles) {
   SampleSpec spec;
   std::string text = "random:1";

@@ -85,6 +85,11 @@ std::uint32_t find_phase(const char* name) noexcept {
   return number;
 }
 
+const char* name_of_phase(std::uint32_t number) noexcept {
+  const Locked locked(types_lock);
+  return number == 0 || number > count ? "" : entries[number - 1].name;
+}
+
 void define_event_types() noexcept {
   types_lock.lock();  // a name that is being registered now would be missed
   for (std::uint32_t number = 1; number <= count; ++number) define_one(number);

@@ -21,6 +21,9 @@ bool any_event_type() noexcept;
 // The number of a phase of that name; 0 if none has been registered.
 std::uint32_t find_phase(const char* name) noexcept;
 
+// The name of a phase, by its number (PhaseEntry::type); "" if there is none. It stays where it is.
+const char* name_of_phase(std::uint32_t number) noexcept;
+
 // Writes the definitions of all names to the segment.
 void define_event_types() noexcept;
 

@@ -442,6 +442,7 @@ class Run:
         if (Path(run_dir) / "broken.tare").exists():
             raise COMPILED.Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()
+        self.analysed = (Path(run_dir) / "analysed").exists()
         self.sampled_by_counter = (Path(run_dir) / "sampled_by_counter").exists()
         self.cost, self.trace = TOTAL_COST, TOTAL_TRACE
 
@@ -495,7 +496,9 @@ class Run:
         return COUNTED_SAMPLES if self.sampled_by_counter else SAMPLES if self.sampled else []
 
     def sample_summaries(self) -> list[Any]:
-        return SAMPLE_SUMMARIES if self.sampled else []
+        result = "\x1b[31m\udcff" + 30 * "\nline" + "\n" if self.analysed else ""
+        given = [changed(each, analysis=each.rank * result) for each in SAMPLE_SUMMARIES]
+        return given if self.sampled else []
 
     def events(
         self,

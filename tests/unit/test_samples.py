@@ -75,6 +75,48 @@ def test_classes_add_up(tare: Tare, sampled: Path) -> None:
     assert [each["count"] for each in row["histogram"]] == [1, 1, 8]
 
 
+def chosen_with(probability: float, latencies: list[int], size: int) -> dict[str, Any]:
+    """A class of samples of one probability."""
+    count = len(latencies)
+    return changed(
+        fake_native.sample(0, (0, 2), size, count, latencies[0], {}),
+        weight=count / probability, weight_squared=count / probability**2,
+        latency_ns=sum(latencies), squared_ns2=float(sum(latency**2 for latency in latencies)),
+        unposted_ns=0, unwaited_ns=0, transfer_ns=sum(latencies),
+    )  # fmt: skip
+
+
+def test_classes_count_by_the_messages_that_they_represent() -> None:
+    """A chooser has taken each long message, and one in ten of the short ones."""
+    short, long = [90, 110, 130, 70], [1000, 1200]
+    classes = [chosen_with(0.1, short, 8), chosen_with(1.0, long, 4096)]
+    (row,) = analysis.summed(classes, fake_native.SITES, ["source"])  # type: ignore[arg-type]
+    messages = 4 / 0.1 + 2
+    mean = (40 * 100 + 2 * 1100) / messages
+    assert row.estimate == pytest.approx(messages)
+    assert row.mean_ns == pytest.approx(mean) == pytest.approx(row.transfer_ns)
+    assert row.total_ns == pytest.approx(40 * 100 + 2 * 1100)
+    # The long ones add nothing to what is uncertain: each short one adds (1 - p) / p² = 90.
+    variance = sum(90 * (latency - mean) ** 2 for latency in short) * 6 / 5
+    alike = messages**2 / (4 * 100 + 2)
+    assert round(alike) == 4
+    student = 3.182  # three degrees of freedom
+    assert row.mean_high_ns == pytest.approx(mean + student * math.sqrt(variance) / messages, rel=1e-3)
+    half = (row.estimate_high or 0) - messages
+    of_total = math.sqrt(sum(latency**2 for latency in short) / 4)
+    assert row.total_high_ns == pytest.approx((row.total_ns or 0) + half * of_total)
+
+
+def test_the_result_of_an_analysis_is_bounded_text(tare: Tare, sampled: Path) -> None:
+    (sampled / "analysed").touch()
+    (result,) = document(tare, sampled)["analyses"]
+    assert result == {"world": 0, "rank": 1, "text": "\x1b[31m\\xff" + "\nline" * 30 + "\n"}
+    shown = tare("samples", sampled).stdout
+    assert "Analysis of rank 1\n  \\x1b[31m\\xff\n  line\n" in shown
+    assert shown.count("  line\n") == 19 and "… 11 more lines; --limit 0 shows all" in shown
+    assert tare("samples", sampled, "--limit", "0").stdout.count("  line\n") == 30
+
+
 def test_csv_agrees_with_json(tare: Tare, sampled: Path) -> None:
     table = list(csv.DictReader(io.StringIO(tare("samples", sampled, "--csv").stdout)))
     rows = document(tare, sampled)["rows"]

@@ -47,7 +47,7 @@ CONFIDENCE = 0.95
 # A counter or a timer may always find the same messages of a program with a rhythm.
 NO_PROBABILITY = (
     "the messages were chosen by a counter or a timer, which gives no message a known probability "
-    "(--sample random:P does)"
+    "(--sample random:P does), or by a chooser of yours that did not say with which probability"
 )
 CountName = Literal[
     "sent", "received", "chosen", "paired", "ambiguous", "ambiguous_received", "unnumbered", "unpaired",
@@ -164,10 +164,16 @@ def comparisons(summaries: Iterable[SampleSummary]) -> list[ClockComparison]:
 def limits(summaries: Iterable[SampleSummary]) -> list[str]:
     """Why ranks could not exchange records of all messages; usually empty."""
     joining = [set(summary.joining) for summary in summaries]
-    apart = [said for said in joining if "begun" in said and "met" not in said]
+    apart = [said for said in joining if "begun" in said and not {"met", "object_refused"} & said]
     late = [said for said in joining if "met_late" in said]
     known = [said for said in joining if "several_nodes" in said]
+    refused = sum("object_refused" in said for said in joining)
     found = []
+    if refused:
+        found.append(
+            f"{_ranks(refused)} did not sample: the chooser or the analysis could not be used, "
+            "as standard error of the run says"
+        )
     if apart:
         memory = sum("no_memory" in said for said in apart)
         found.append(
@@ -243,6 +249,28 @@ def with_both_comparisons(
         yield changed(sample, uncertainty_ns=bound)
 
 
+@dataclass(frozen=True)
+class AnalysisResult:
+    """What the user's analysis has written in a process."""
+
+    world: int
+    rank: int
+    text: str  # bytes that are no text appear as `\\xff`
+
+
+def results(summaries: Iterable[SampleSummary]) -> list[AnalysisResult]:
+    """The results of the user's analysis, of the ranks that have any."""
+    return [
+        AnalysisResult(
+            summary.world,
+            summary.rank,
+            summary.analysis.encode(errors="surrogateescape").decode(errors="backslashreplace"),
+        )
+        for summary in summaries
+        if summary.analysis
+    ]
+
+
 def totals(summaries: Iterable[SampleSummary]) -> dict[CountName, int]:
     """Numbers of messages, summed over all ranks (docs/samples.md)."""
     result: dict[CountName, int] = dict.fromkeys(COUNTS, 0)
@@ -293,23 +321,28 @@ def _site(number: int, sites: Sequence[Site]) -> Placed:
 def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
     count = sum(sample.count for sample in group)
     observed = sum(sample.latency_ns for sample in group)
-    mean = observed / count
-    deviation = _deviation(group, count, mean)
+    deviation = _deviation(group, count, observed / count)
     number = _population(group, count)
+
+    def mean_of(part: Literal[Part, "latency_ns"]) -> float:
+        """The mean of all messages that the samples represent; if that is not known, of the samples."""
+        if number is None:
+            return float(sum(getattr(sample, part) for sample in group) / count)
+        weighted = (_weight(sample) * getattr(sample, part) / sample.count for sample in group)
+        return float(sum(weighted) / number.value)
+
+    mean = mean_of("latency_ns")
     total = None
     margin = None
     if number is not None:
         # The total is wrong by the latency of as many messages as their number is wrong.
-        latency = math.sqrt(sum(sample.squared_ns2 for sample in group) / count)
+        latency = _root_mean_square(group, count)
         total = _Estimate(
             number.value * mean,
             max(number.value * mean - (number.value - number.low) * latency, observed),
             number.value * mean + (number.high - number.value) * latency,
         )
-        margin = _margin(count, number.value, deviation)
-
-    def mean_of(part: Part) -> float:
-        return float(sum(getattr(sample, part) for sample in group) / count)
+        margin = _margin(group, count, number.value, mean)
 
     return Row(
         world=of.world,
@@ -370,15 +403,46 @@ def _population(group: Sequence[SampleRow], count: int) -> _Estimate | None:
     return _Estimate(estimate, max((2 * n + q - spread) / (2 * p), count), (2 * n + q + spread) / (2 * p))
 
 
-def _margin(count: int, estimate: float, deviation: float | None) -> float | None:
-    """Half the confidence interval of the mean latency of all messages; None if it cannot be known."""
+def _weight(sample: SampleRow) -> float:
+    """The number of messages that the samples of a class represent, if it is known."""
+    return sample.weight or 0.0
+
+
+def _excess(sample: SampleRow) -> float:
+    """The variance of `_weight`: the sum of (1 - p) / p², by Horvitz and Thompson."""
+    return max((sample.weight_squared or 0.0) - _weight(sample), 0.0)
+
+
+def _root_mean_square(group: Sequence[SampleRow], count: int) -> float:
+    """The root mean square of latencies, weighted by what classes add to the variance of the estimate."""
+    excess = sum(_excess(sample) for sample in group)
+    if excess <= 0:
+        return math.sqrt(sum(sample.squared_ns2 for sample in group) / count)
+    weighted = sum(_excess(sample) * sample.squared_ns2 / sample.count for sample in group)
+    return math.sqrt(weighted / excess)
+
+
+def _margin(group: Sequence[SampleRow], count: int, estimate: float, mean: float) -> float | None:
+    """Half the confidence interval of the mean latency of all messages; None if it cannot be known.
+
+    The variance is that of the ratio of two estimates of Horvitz and Thompson: the sum of
+    (1 - p) / p² (latency - mean)², over the square of the number of messages.
+    """
     if estimate <= count:
         return 0.0  # all messages were sampled
-    if deviation is None:
+    if count < 2:
         return None
     from tare import _native
 
-    return _native.student_95(count - 1) * deviation / math.sqrt(count) * math.sqrt(1 - count / estimate)
+    variance = sum(
+        _excess(sample)
+        / sample.count
+        * max(sample.squared_ns2 - 2 * mean * sample.latency_ns + sample.count * mean**2, 0)
+        for sample in group
+    ) * (count / (count - 1))
+    # As many samples with one probability would be as good.
+    alike = estimate**2 / sum(sample.weight_squared or 0.0 for sample in group)
+    return _native.student_95(max(round(alike) - 1, 1)) * math.sqrt(variance) / estimate
 
 
 def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | None:

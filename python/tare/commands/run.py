@@ -11,7 +11,7 @@ from typing import Annotated
 from tare import streams, units
 from tare.commands import new_output
 from tare.errors import TareError, UsageError
-from tare.measuring import launch, limits, monitoring, unseen
+from tare.measuring import launch, limits, monitoring, unseen, user_objects
 from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
@@ -126,7 +126,8 @@ SampleOption = Annotated[
         "--sample",
         metavar="SPEC",
         help="Sample one-way latencies of messages. random:0.01 samples one message in 100, "
-        "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
+        "random:1,site=solver.c:120 every message of that line, ./mine.so those that your code chooses "
+        "(docs/samples.md).",
     ),
 ]
 WeighOption = Annotated[
@@ -290,12 +291,26 @@ def _sample(spec: str, command: list[str], *, trace: bool) -> str:
 
     spec = with_addresses(spec, command)
     try:
+        spec = _with_objects(spec)
         method = _native.sample_method(spec)
     except ValueError as error:
         raise UsageError(f"--sample {spec}: {error} (docs/samples.md)") from error
     if method == "write" and not trace:
         raise UsageError("--sample with write puts messages into the trace: add --trace")
     return spec
+
+
+def _with_objects(spec: str) -> str:
+    """The SPEC with absolute paths of the chooser and the analysis."""
+    strategy, *rest = spec.split(",")
+    if user_objects.is_object(strategy):
+        strategy = user_objects.located(strategy, strategy)
+    key = "analysis="
+    located = [
+        key + user_objects.located(part, part.removeprefix(key)) if part.startswith(key) else part
+        for part in rest
+    ]
+    return ",".join([strategy, *located])
 
 
 def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool, quiet: bool) -> str:

@@ -58,7 +58,9 @@ def samples(
         ),
     ] = ",".join(analysis.KEYS),
     sort: Annotated[Sort, Option(help="Sort by this, largest first.")] = Sort.MEAN,
-    limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 20,
+    limit: Annotated[
+        int, Option(min=0, help="Print at most N rows, and N lines of each analysis; 0 prints all.")
+    ] = 20,
     source: Annotated[list[int] | None, Option(help="Only messages of this rank (may be repeated).")] = None,
     destination: Annotated[
         list[int] | None, Option(help="Only messages to this rank (may be repeated).")
@@ -97,6 +99,7 @@ def samples(
             "limits": analysis.limits(recording.sample_summaries),
             "clocks": [asdict(each) for each in analysis.comparisons(recording.sample_summaries)],
             "rows": [analysis.record(row, keys) for row in shown],
+            "analyses": [asdict(each) for each in analysis.results(recording.sample_summaries)],
         }
         print_json(SCHEMA, run, content)
     elif csv:
@@ -112,6 +115,7 @@ def samples(
         out = console()
         reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
         sample_drawings.draw(out, chosen, recording.sites)
+        reporter.show_results(out, recording, limit)
     conclude(recording)
     if not rows and (source or destination):
         raise CommandError("no sampled message matches --source and --destination")

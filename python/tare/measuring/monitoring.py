@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tare import units
 from tare._native import (
@@ -15,6 +14,7 @@ from tare._native import (
     ONCE,
     SMALLEST_RING,
 )
+from tare.measuring import user_objects
 from tare.runs.requests import PULL
 from tare.runs.rounds import DEFAULT_FILTER
 
@@ -194,19 +194,14 @@ def _filter(value: str) -> str:
 
 
 def _one_filter(value: str, part: str, known: tuple[str, ...]) -> str:
-    name, _, arguments = part.partition(":")
-    if name in known:
+    if part.partition(":")[0] in known:
         return part
-    path, end, arguments = part.partition(".so:")
-    if not end and not part.endswith(".so"):
-        raise ValueError(
-            f"filter={value}: it is one of {', '.join(known)}, a FILE.so, or several of these with a plus "
-            "between them"
-        )
-    file = Path(f"{path}.so" if end else part).absolute()  # tared works in another directory
-    if not file.is_file():
-        raise ValueError(f"filter={value}: there is no file {file}")
-    return f"{file}:{arguments}" if end else str(file)
+    if user_objects.is_object(part):
+        return user_objects.located(f"filter={value}", part)
+    raise ValueError(
+        f"filter={value}: it is one of {', '.join(known)}, a FILE.so, or several of these with a plus "
+        "between them"
+    )
 
 
 def _only(value: str | None) -> str:

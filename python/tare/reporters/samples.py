@@ -79,6 +79,23 @@ def show(
     _show_histogram(out, rows)
 
 
+def show_results(out: Console, recording: Run, limit: int) -> None:
+    """The results of the user's analysis, at most `limit` ranks and lines of each; 0: all."""
+    results = analysis.results(recording.sample_summaries)
+    for result in results[: limit or None]:
+        out.line()
+        place = f"rank {result.rank}" + (f" of world {result.world}" if recording.worlds > 1 else "")
+        out.line(f"Analysis of {place}", bold=True)
+        lines = result.text.split("\n")
+        lines = lines[:-1] if lines[-1] == "" else lines
+        for line in lines[: limit or None]:
+            out.line(f"  {line}")
+        if limit and len(lines) > limit:
+            out.line(f"  … {units.number_of(len(lines) - limit, 'more line')}; --limit 0 shows all")
+    if limit and len(results) > limit:
+        out.line(f"… {units.number_of(len(results) - limit, 'more rank')}; --limit 0 shows all")
+
+
 def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
     """What each row holds for which there is no column, in words, on as many lines as that takes."""
     left_out = [column for column, each in enumerate(whole.headings) if each not in shown.headings]

@@ -245,6 +245,9 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     yield "flushes", _flushes(cost)
     if cost.offload_points:
         yield "offloads", _offloads(cost)
+    if cost.chooser_ns or cost.analysis_ns:
+        spent = ((cost.chooser_ns, "the chooser"), (cost.analysis_ns, "the analysis"))
+        yield "your code", ", ".join(f"{units.duration(ns)} in {what}" for ns, what in spent if ns)
     if recording.meta.reception:
         yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:

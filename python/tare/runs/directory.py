@@ -130,8 +130,8 @@ def release_reserve(run_dir: Path, name: str) -> None:
 
 
 def remove_notes(run_dir: Path) -> None:
-    """What ranks have told one another by files (src/mpi/sampling/private_path.h)."""
-    for note in run_dir.glob(".finalizing-*"):
+    """What ranks have told one another by files (src/mpi/sampling/)."""
+    for note in (*run_dir.glob(".finalizing-*"), run_dir / ".sample-refused"):
         with suppress(OSError):
             note.unlink()
 

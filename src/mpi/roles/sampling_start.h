@@ -1,14 +1,27 @@
 // The begin and the end of message sampling in a process.
 #pragma once
 
+#include <climits>
+#include <cstdio>
 #include <cstdlib>
 
 #include "mpi/calls/sampled_site.h"
 #include "mpi/roles/sampling.h"
 #include "mpi/sampling/agreement.h"
 #include "recorder/segment.h"
+#include "recorder/system.h"
+#include "recorder/warning.h"
 
 namespace tare::mpi {
+
+// A chooser or an analysis cannot be used. The first process of the run that finds this says so.
+[[gnu::cold]] inline void refuse_object(const char* wrong) noexcept {
+  char text[PATH_MAX];
+  std::snprintf(text, sizeof text, "%s/.sample-refused", secure_getenv("TARE_RUN_DIR"));
+  if (!recorder::create_file(text)) return;
+  std::snprintf(text, sizeof text, "--sample: %s; messages are not sampled", wrong);
+  recorder::warn(text);
+}
 
 // To be called at the first call of MPI: messages are numbered from here on. The pairs are readings of the clocks some
 // time apart.
@@ -17,7 +30,12 @@ inline void begin_sampling(const format::ClockPair& before, const format::ClockP
   sampling::Spec spec;
   const char* text = secure_getenv("TARE_SAMPLE");
   if (summary == nullptr || format::parse_sample_spec(text, spec) != nullptr) return;
-  sampler.set_sites(is_at_site);
+  if (const char* wrong = sampler.load(spec)) {
+    summary->joining |= format::object_refused;
+    std::snprintf(summary->spec, sizeof summary->spec, "%s", text);
+    return refuse_object(wrong);
+  }
+  sampler.set_sites(is_at_site, key_of_site);
   sampler.begin(spec, text, summary, reinterpret_cast<format::SampleClass*>(summary + 1));
   sampler.set_clock_rate(static_cast<double>(after.ticks - before.ticks) /
                          static_cast<double>(after.monotonic_ns - before.monotonic_ns));
@@ -59,12 +77,21 @@ template <class A>
 struct EndsSampling : Role {
   void before(Thread&, recorder::Call&) noexcept {
     const recorder::ErrnoGuard guard;
+    auto* segment = recorder::segment();
+    const std::uint64_t before = segment == nullptr ? 0 : ticks_of_users(segment->process);
     const std::uint64_t start = recorder::now();
     sampling::Agreement<A>::end();
     sampler.finish();
-    if (auto* segment = recorder::segment()) segment->process.hook_finalize += recorder::now() - start;
+    if (segment != nullptr)
+      segment->process.hook_finalize += recorder::now() - start - (ticks_of_users(segment->process) - before);
   }
   static void unmeasured(int) noexcept {}
+
+ private:
+  // The account has them apart.
+  static std::uint64_t ticks_of_users(const format::ProcessRecord& process) noexcept {
+    return process.chooser_ticks + process.analysis_ticks;
+  }
 };
 
 }  // namespace tare::mpi

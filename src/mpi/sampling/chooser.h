@@ -45,13 +45,23 @@ class Chooser {
   // counter or a timer follows the rhythm of the program, so it may always find messages of the same call.
   float weight() const noexcept { return weight_; }
 
+  // Whether the user's code chooses (user_code.h). Then choose() must not be called.
+  bool is_user() const noexcept { return strategy_ == Strategy::user; }
+  // Uniform in [0, 1).
+  double random_of(std::uint64_t channel, std::uint64_t number) const noexcept {
+    return std::ldexp(static_cast<double>(hash(channel, number) >> 11), -53);
+  }
+
   // Whether the receiver can compute which messages are chosen.
   bool is_coordinated() const noexcept { return strategy_ == Strategy::random; }
   bool coordinated(std::uint64_t channel, std::uint64_t number) const noexcept {
-    return mix((channel ^ salt_) + number * 0x9e3779b97f4a7c15U) <= below_;
+    return hash(channel, number) <= below_;
   }
 
  private:
+  std::uint64_t hash(std::uint64_t channel, std::uint64_t number) const noexcept {
+    return mix((channel ^ salt_) + number * 0x9e3779b97f4a7c15U);
+  }
   // Uniform in PERIOD +- VARIANCE.
   std::uint64_t interval() noexcept {
     random_ += 0x9e3779b97f4a7c15U;

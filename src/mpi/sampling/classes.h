@@ -1,5 +1,6 @@
-// The table of message classes of a process. It lies in the segment, so it survives the process. When it is full,
-// further classes are counted in class 0.
+// The table of message classes of a process. Messages of a class have source, call sites, length and the exponent of
+// their weight in common. The table lies in the segment, so it survives the process. When it is full, further classes
+// are counted in class 0.
 #pragma once
 
 #include <atomic>
@@ -41,7 +42,6 @@ class Classes {
     const std::int64_t both_there = pair.posted > pair.start ? pair.posted : pair.start;
     ++c.count;
     if (pair.posted > pair.start) ++c.unexpected;
-    if (pair.weight == 0) c.flags |= format::weight_unknown;
     c.weight += pair.weight;
     c.weight_squared += pair.weight * pair.weight;
     c.latency += static_cast<std::uint64_t>(latency);
@@ -76,11 +76,12 @@ class Classes {
     return mix(sites * 0x9e3779b97f4a7c15U ^ bytes * 0xc2b2ae3d27d4eb4fU ^ static_cast<std::uint32_t>(source));
   }
 
-  format::SampleClass& class_of(const Pair& pair) noexcept {
+  [[gnu::always_inline]] format::SampleClass& class_of(const Pair& pair) noexcept {
+    const std::uint32_t kind = format::exponent_of(pair.weight) | (pair.between_nodes ? format::between_nodes : 0U);
     const auto is_it = [&](std::uint32_t place) {
       const format::SampleClass& c = classes_[place];
       return c.source == pair.source && c.send_site == pair.send_site && c.receive_site == pair.receive_site &&
-             c.bytes == pair.bytes && ((c.flags & format::between_nodes) != 0) == pair.between_nodes;
+             c.bytes == pair.bytes && (c.flags & (format::weight_exponent | format::between_nodes)) == kind;
     };
     // Most programs use few classes at a time.
     std::uint32_t& recent =
@@ -90,20 +91,21 @@ class Classes {
       return classes_[recent];
     const std::uint64_t h = hash(pair.source, pair.send_site, pair.receive_site, pair.bytes);
     const std::uint32_t known = index_.find(h, is_it);
-    if (known == 0) return new_class(h, pair);
+    if (known == 0) return new_class(h, pair, kind);
     recent = known;
     return classes_[known];
   }
-  [[gnu::noinline]] format::SampleClass& new_class(std::uint64_t h, const Pair& pair) noexcept {
+  [[gnu::noinline]] format::SampleClass& new_class(std::uint64_t h, const Pair& pair, std::uint32_t kind) noexcept {
     const std::uint32_t place = summary_->classes == 0 ? 1 : summary_->classes;
     const bool fits = place < summary_->capacity && index_.put(h, place);
     format::SampleClass& c = classes_[fits ? place : 0];
+    if (pair.weight == 0) c.flags |= format::weight_unknown;
     if (fits) {
       c.source = pair.source;
       c.send_site = pair.send_site;
       c.receive_site = pair.receive_site;
       c.bytes = pair.bytes;
-      c.flags = pair.between_nodes ? std::uint32_t{format::between_nodes} : 0;
+      c.flags |= kind;
       std::atomic_ref(summary_->classes).store(place + 1, std::memory_order_release);
     }
     if (c.count != 0) return c;

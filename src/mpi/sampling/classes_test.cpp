@@ -40,7 +40,8 @@ TEST(Classes, TellThatAProbabilityIsNotKnown) {
   classes.add({0, 1, 2, 64, 100, 40, 50, 130, 10, false, 0}, false);
   EXPECT_EQ(table.rows[1].flags & format::weight_unknown, 0U);
   classes.add({0, 1, 2, 64, 100, 40, 50, 130, 0, false, 0}, false);  // chosen by a counter
-  EXPECT_NE(table.rows[1].flags & format::weight_unknown, 0U);
+  EXPECT_NE(table.rows[2].flags & format::weight_unknown, 0U);
+  EXPECT_EQ(table.rows[1].flags & format::weight_unknown, 0U) << "samples of one weight are a class";
   EXPECT_EQ(table.rows[1].weight, 10);
 }
 

@@ -1,4 +1,6 @@
 // Pairing: a sender's record of a message and the receive that took the message.
+#include <algorithm>
+
 #include "format/time_arithmetic.h"
 #include "mpi/sampling/sampler.h"
 #include "recorder/locations.h"
@@ -60,13 +62,13 @@ void Sampler::numbered_elsewhere(ReceiveChannel& channel, const Received& receiv
 
 void Sampler::listen() noexcept {
   listens_.store(false, std::memory_order_relaxed);
-  if (path_.listen == nullptr) return;
   MessageRecord record;
-  while (path_.listen(record)) {
+  while (path_.listen != nullptr && path_.listen(record)) {
     const Locked locked(*this);
     apply(record);
     settle_quiet();
   }
+  user_.analyse();
 }
 
 void Sampler::drain(Mailbox& mailbox) noexcept {
@@ -125,7 +127,7 @@ void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, c
   }
   ++summary_->paired;
   const recorder::Location* here = recorder::this_location;
-  if (spec_.method == Method::off || (here != nullptr && here->mode == recorder::Mode::paused)) return;
+  if (becomes_ == 0 || (here != nullptr && here->mode == recorder::Mode::paused)) return;
   const ReceiveTimes& times = received.times;
   const bool between_nodes = channel.place == 0;
   Pair pair{record.source, record.site, received.site, record.bytes, 0, 0, 0, 0, record.weight, between_nodes, 0};
@@ -139,8 +141,29 @@ void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, c
   }
   pair.posted = format::difference(pair.ended, clock_.ns_of(times.ended - times.posted));
   pair.waited = format::difference(pair.ended, clock_.ns_of(times.ended - times.waited));
-  classes_.add(pair, spec_.method == Method::freq);
+  classes_.add(pair, (becomes_ & in_histogram) != 0);
+  if ((becomes_ & passed_on) == 0) [[likely]]
+    return;
   if (spec_.method == Method::write) events_.write(pair, record.number, channel);
+  if (user_.analyses()) keep_for_analysis(pair, record.number, channel, received);
+}
+
+void Sampler::keep_for_analysis(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel,
+                                const Received& received) noexcept {
+  std::int64_t origin = 0;
+  if (!pair.between_nodes) {  // the times of the pair are relative to its start
+    const format::ClockPair now = recorder::read_clock_pair();
+    const std::int64_t ago = clock_.ns_of(now.ticks - received.times.ended);
+    origin = static_cast<std::int64_t>(now.monotonic_ns) - ago - pair.ended;
+  }
+  const auto at = [&](std::int64_t time) { return format::sum(origin, time); };
+  const std::int64_t latency = format::difference(pair.ended, pair.start);
+  user_.keep({channel.id, number, pair.bytes, receives_.endpoint(channel.queue).key, pair.source, rank_, channel.tag,
+              pair.send_site, pair.receive_site,
+              static_cast<std::uint32_t>(std::min<std::uint64_t>(pair.uncertainty_ns, UINT32_MAX)),
+              user_.key_of(pair.receive_site), at(pair.start), at(pair.posted), at(pair.waited), at(pair.ended),
+              latency > 0 ? latency : 0, pair.weight});
+  listens_.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace tare::mpi::sampling

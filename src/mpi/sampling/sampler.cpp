@@ -16,10 +16,18 @@ void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* s
   note_spec(text);
   classes_.use(summary, classes);
   spec_ = asked_ = spec;
-  narrowed_ = spec.narrowed();
-  asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
-  chooser_.use(spec_, rank_, clock_.ticks_per_ns());
   active_.store(true, std::memory_order_relaxed);
+  use_spec();
+}
+
+// Puts spec_ into force.
+void Sampler::use_spec() noexcept {
+  narrowed_ = spec_.narrowed();
+  asks_for_names_.store(spec_.communicator[0] != '\0', std::memory_order_relaxed);
+  becomes_ = spec_.method == Method::off ? 0U
+                                         : in_class | (spec_.method == Method::freq ? in_histogram : 0U) |
+                                               (spec_.method == Method::write || user_.analyses() ? passed_on : 0U);
+  chooser_.use(spec_, rank_, clock_.ticks_per_ns());
   settle();
 }
 
@@ -32,8 +40,8 @@ void Sampler::settle() noexcept {
   }
   asked_lock_.lock();
   quick_ = !shared_;
-  const bool quick_sends =
-      quick_ && (!narrowed_ || chooser_.is_coordinated()) && !asks_.load(std::memory_order_relaxed);
+  const bool quick_sends = quick_ && (!narrowed_ || chooser_.is_coordinated()) && !chooser_.is_user() &&
+                           !asks_.load(std::memory_order_relaxed);
   quick_sends_.store(quick_sends, std::memory_order_relaxed);
   asked_lock_.unlock();
 }
@@ -111,13 +119,16 @@ void Sampler::finish() noexcept {
   if (!active()) return;
   listen();
   join_.store(nullptr, std::memory_order_relaxed);
-  const Locked locked(*this);
-  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
-    if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
-  if (node_ != nullptr) remove_retracted();
-  summary_->unpaired += records_.remove_all();
-  summary_->recordless += ring_.expecting();
-  stop();
+  {
+    const Locked locked(*this);
+    for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
+      if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
+    if (node_ != nullptr) remove_retracted();
+    summary_->unpaired += records_.remove_all();
+    summary_->recordless += ring_.expecting();
+    stop();
+  }
+  user_.finish();
 }
 
 }  // namespace tare::mpi::sampling

@@ -23,6 +23,7 @@
 #include "mpi/sampling/records.h"
 #include "mpi/sampling/send_filter.h"
 #include "mpi/sampling/sends.h"
+#include "mpi/sampling/user_code.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
@@ -48,6 +49,8 @@ class Sampler {
  public:
   // ---- start and end; one thread
 
+  // Loads the user's code that the spec names. nullptr, or an error message, and then sampling must not begin.
+  const char* load(const Spec& spec) noexcept { return user_.load(spec); }
   // Begins numbering. `summary` and `classes` lie in the segment.
   void begin(const Spec& spec, const char* text, format::SampleSummary* summary, format::SampleClass* classes) noexcept;
   bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
@@ -71,8 +74,11 @@ class Sampler {
   // Sets this process's rank in the world, and a function that finds the rank in the world of a member of an Endpoint's
   // peers (-1: it has none).
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;
-  // Sets the function that says whether a call site, by its number, is one that the spec names.
-  void set_sites(SendFilter::IsAt* is_at) noexcept { filter_.set_sites(is_at); }
+  // Sets the functions that say whether a call site, by its number, is one that the spec names; and its key.
+  void set_sites(SendFilter::IsAt* is_at, UserCode::KeyOfSite* key_of) noexcept {
+    filter_.set_sites(is_at);
+    user_.set_keys(key_of);
+  }
   // Changes the spec from the next message on. Returns nullptr, or an error message, and then nothing changes. Any
   // thread may call it at any time. If only one thread at a time is in MPI, that thread puts the spec into force.
   const char* change(const char* text) noexcept;
@@ -113,7 +119,7 @@ class Sampler {
     ticket.channel = &channel;
     ticket.number = channel.count;
     ticket.counted = ticket.reported = ticket.to_report = ticket.ends = false;
-    if (!narrowed_ || filter_.accepts(spec_, sent)) announce(channel, ticket, false, sent);
+    if (!narrowed_ || filter_.accepts(spec_, sent)) announce(channel, ticket, false, sent, chooser_.weight());
     return ticket.ends;
   }
   // To be called before any other call that sends. `together`: the call starts other messages too, in an order that MPI
@@ -255,7 +261,8 @@ class Sampler {
   bool listening() const noexcept { return path_.listen != nullptr; }
   void remove_communicator(std::uint32_t communicator) noexcept;
 
-  // Receives records of other nodes, if some are expected. Calls MPI.
+  // Receives records of other nodes, if some are expected, and passes sampled messages to the user's analysis. Calls
+  // MPI, and the user's code.
   void poll() noexcept {
     if (listens_.load(std::memory_order_relaxed)) [[unlikely]]
       listen();
@@ -325,7 +332,11 @@ class Sampler {
   void received_behind_open(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
                             std::uint32_t site) noexcept;
   void note_spec(const char* text) noexcept;
-  void announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
+  void use_spec() noexcept;
+  void announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent, float weight) noexcept;
+  void ask_user(Ticket& ticket, const Endpoint& endpoint, const Sent& sent) noexcept;
+  void keep_for_analysis(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel,
+                         const Received& received) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
   void retract(SendChannel& channel, std::uint64_t number, bool final) noexcept;
   void resolved(const Receive& receive) noexcept;
@@ -349,8 +360,11 @@ class Sampler {
   bool shared_ = false;
   bool narrowed_ = false;
   std::atomic<bool> asks_for_names_{false};
+  // What becomes of sampled messages, by the spec; 0: nothing.
+  static constexpr unsigned in_class = 1, in_histogram = 2, passed_on = 4;  // to the trace, or the user's analysis
+  unsigned becomes_ = 0;
   bool changed_ = false;              // other ranks may still use another spec
-  std::atomic<bool> listens_{false};  // a record may have come from another node
+  std::atomic<bool> listens_{false};  // a record may have come from another node, or a message waits for the analysis
   recorder::SpinLock lock_;
   Chooser chooser_;
   Sends sends_;
@@ -377,6 +391,7 @@ class Sampler {
   Spec spec_{};
   NodeClock clock_;
   SendFilter filter_;
+  UserCode user_;
   MessageEvents events_;
   ControlFile control_file_;
   // If nothing has changed, a look costs a reading of the clock and one word of shared memory.

@@ -1,6 +1,9 @@
 // The sending part of the sampler of a process: numbers messages, and passes records of chosen ones on.
+#include "format/functions.h"
 #include "mpi/sampling/sampler.h"
 #include "recorder/clock.h"
+#include "recorder/event_types.h"
+#include "recorder/here.h"
 
 namespace tare::mpi::sampling {
 
@@ -26,34 +29,62 @@ SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t pe
 
 bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                          bool muted, const Sent& sent) noexcept {
-  const Locked locked(*this);
-  if (asks_.load(std::memory_order_acquire)) [[unlikely]]
-    use_asked();
-  ticket.reported = ticket.to_report = ticket.ends = false;
-  ticket.channel = sends_.find(endpoint.communicator, peer, tag);
-  if (ticket.channel == nullptr) [[unlikely]] {
-    ticket.channel = new_send_channel(endpoint, peer, tag);
-    if (ticket.channel == nullptr) return ticket.ends;
+  {
+    const Locked locked(*this);
+    if (asks_.load(std::memory_order_acquire)) [[unlikely]]
+      use_asked();
+    ticket.reported = ticket.to_report = ticket.ends = false;
+    ticket.channel = sends_.find(endpoint.communicator, peer, tag);
+    if (ticket.channel == nullptr) [[unlikely]] {
+      ticket.channel = new_send_channel(endpoint, peer, tag);
+      if (ticket.channel == nullptr) return ticket.ends;
+    }
+    SendChannel& channel = *ticket.channel;
+    bool overlaps = false;
+    ticket.ends = ticket.counted = shared_ || together;
+    ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
+    ++summary_->sent;
+    if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
+    if (muted) [[unlikely]]
+      return ticket.ends;
+    if (!chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
+    if (!chooser_.is_user()) [[likely]] {
+      if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
+        return ticket.ends;
+      if (chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
+      announce(channel, ticket, overlaps, sent, chooser_.weight());
+      return ticket.ends;
+    }
   }
-  SendChannel& channel = *ticket.channel;
-  bool overlaps = false;
-  ticket.ends = ticket.counted = shared_ || together;
-  ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
-  ++summary_->sent;
-  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
-  if (muted) [[unlikely]]
-    return ticket.ends;
-  if (!chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
-  if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
-    return ticket.ends;
-  if (chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
-  announce(channel, ticket, overlaps, sent);
+  ask_user(ticket, endpoint, sent);
   return ticket.ends;
 }
 
-void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept {
+// The user's code chooses, while nothing is locked. Another thread may begin to send on the channel meanwhile.
+void Sampler::ask_user(Ticket& ticket, const Endpoint& endpoint, const Sent& sent) noexcept {
+  SendChannel& channel = *ticket.channel;
+  const recorder::Location* location = recorder::here();
+  const tare_message message{channel.id,
+                             ticket.number,
+                             sent.bytes,
+                             endpoint.key,
+                             rank_,
+                             channel.destination,
+                             channel.tag,
+                             sent.site,
+                             user_.key_of(sent.site),
+                             format::function_name(sent.function),
+                             location == nullptr ? "" : recorder::name_of_phase(location->phases.current->type),
+                             static_cast<std::int64_t>(recorder::read_ns(CLOCK_MONOTONIC_RAW)),
+                             chooser_.random_of(channel.id, ticket.number)};
+  float weight = 0;
+  if (!user_.choose(message, weight)) return;
+  const Locked locked(*this);
+  announce(channel, ticket, ticket.counted && channel.count != channel.busy_since, sent, weight);
+}
+
+void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent, float weight) noexcept {
   ++summary_->chosen;
-  const float weight = chooser_.weight();
   if (channel.id == 0 || (channel.place == 0 && path_.send == nullptr)) {
     ++summary_->unreachable;
     return;

@@ -21,6 +21,8 @@ const char* Sampler::change(const char* text) noexcept {
   Spec spec = asked_;
   const char* wrong = format::parse_sample_spec(text, spec);
   if (wrong == nullptr && spec.method == Method::write && !recorder::traced()) wrong = "write needs a trace (--trace)";
+  if (wrong == nullptr && !user_.has(spec))
+    wrong = "a chooser or an analysis is loaded at the start: name it there, and here as `tare samples` shows it";
   if (wrong == nullptr) {
     asked_ = spec;
     asks_.store(true, std::memory_order_release);
@@ -39,11 +41,8 @@ void Sampler::use_asked() noexcept {
   asks_.store(false, std::memory_order_relaxed);
   spec_ = asked_;
   asked_lock_.unlock();
-  narrowed_ = spec_.narrowed();
-  asks_for_names_.store(spec_.communicator[0] != '\0', std::memory_order_relaxed);
   changed_ = true;
-  chooser_.use(spec_, rank_, clock_.ticks_per_ns());
-  settle();
+  use_spec();
   filter_.reset();
 }
 

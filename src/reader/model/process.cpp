@@ -189,13 +189,16 @@ Account account_of(const Process& process, const Totals& totals) {
   account.timed_call_ns = ns * weight.timed_call;
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
+  account.chooser_ns = clock.duration_ns(r.chooser_ticks);
+  account.analysis_ns = clock.duration_ns(r.analysis_ticks);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
   account.offload_ns = clock.duration_ns(process.offloads.ticks);
   account.offload_max_ns = clock.duration_ns(process.offloads.ticks_max);
   account.offload_wait_ns = clock.duration_ns(process.offloads.waited_ticks);
   account.drain_ns = clock.duration_ns(totals.tared.ticks);
   account.spent_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
-                     static_cast<double>(account.offload_ns);
+                     static_cast<double>(account.offload_ns) +
+                     static_cast<double>(sum(account.chooser_ns, account.analysis_ns));
   if (account.recorded_ns > 0)
     account.net_share = std::min(account.spent_ns / static_cast<double>(account.recorded_ns), 1.0);
   return account;

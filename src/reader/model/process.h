@@ -46,6 +46,7 @@ struct Process {
   Definitions definitions;  // only of a process with a segment; otherwise only the maps below have what they say
   ProfileSources profiles;
   SampleSource samples;
+  const ChunkRef* analysis = nullptr;  // the result of the user's analysis of them, of Run::files(); nullptr: none
   std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
   format::OffloadAccount offloads{};          // zero without --monitor
   std::vector<ChunkRef> events;               // event chunks on disk
@@ -156,12 +157,14 @@ struct Account {
   double timed_call_ns = 0;        // the same of a timed call
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
+  std::int64_t chooser_ns = 0;       // in the user's chooser of sampled messages,
+  std::int64_t analysis_ns = 0;      // and in the user's analysis of them
   std::int64_t flush_ns = 0;         // drains by the threads themselves
   std::int64_t offload_ns = 0;       // offloads to the monitor, waiting included
   std::int64_t offload_max_ns = 0;   // of the longest one
   std::int64_t offload_wait_ns = 0;  // part of offload_ns
   std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; not in net_share
-  double spent_ns = 0;               // by wrappers, flushes and offloads of all threads
+  double spent_ns = 0;               // by wrappers, flushes, offloads and the user's code, of all threads
   double net_share = 0;              // spent_ns / recorded_ns, at most 1
 };
 // `totals`: over all locations of the process.

@@ -25,6 +25,8 @@ struct TotalCost {
   double wall_share = 0;  // the same of the wall time; time of tare in MPI_Init and MPI_Finalize included
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
+  std::int64_t chooser_ns = 0;
+  std::int64_t analysis_ns = 0;
   std::uint64_t flushes = 0;
   std::int64_t flush_ns = 0;
   std::uint64_t flush_bytes = 0;

@@ -54,6 +54,21 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+TEST(AccountTest, TheUsersCodeIsPartOfTheCost) {
+  Process process = process_of(10'000);
+  const double before = account_of(process, {}).spent_ns;
+  process.record.chooser_ticks = 300;
+  process.record.analysis_ticks = 500;
+  const Account account = account_of(process, {});
+  EXPECT_EQ(account.chooser_ns, 300);
+  EXPECT_EQ(account.analysis_ns, 500);
+  EXPECT_EQ(account.spent_ns, before + 800);
+  CostSums sums;
+  for (int i = 0; i < 2; ++i) sums.add(process, {});
+  EXPECT_EQ(sums.cost().chooser_ns, 600);
+  EXPECT_EQ(sums.cost().analysis_ns, 1000);
+}
+
 TEST(AccountTest, WithoutMpiNetTimeIsTheLifetime) {
   Process process = process_of(10'000'000);
   process.record.attach = 5'000'001;

@@ -137,19 +137,26 @@ void Run::read_totals() {
 void Run::samples(const std::function<void(std::size_t process, const Samples&)>& visit) {
   std::vector<char> raw;
   Samples read;
+  const auto load = [&](const ChunkRef& chunk, std::string reason, auto take) {
+    const bool taken = load_chunk(chunk, raw, reason) && take(std::string_view(raw.data(), raw.size()));
+    if (!taken) warnings_.add(damaged_chunk(files_.names[chunk.file], chunk, reason));
+    return taken;
+  };
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     const SampleSource& source = processes_[i].samples;
     if (source.copy != nullptr) {
-      visit(i, *source.copy);
+      read = *source.copy;
+    } else if (source.chunk == nullptr || !load(*source.chunk, "its samples make no sense",
+                                                [&](std::string_view bytes) { return parse_samples(bytes, read); })) {
       continue;
     }
-    if (source.chunk == nullptr) continue;
-    std::string reason = "its samples make no sense";
-    if (load_chunk(*source.chunk, raw, reason) && parse_samples({raw.data(), raw.size()}, read)) {
-      visit(i, read);
-      continue;
-    }
-    warnings_.add(damaged_chunk(files_.names[source.chunk->file], *source.chunk, reason));
+    read.analysis.clear();
+    if (const ChunkRef* result = processes_[i].analysis)
+      load(*result, "", [&](std::string_view bytes) {
+        read.analysis = bytes;
+        return true;
+      });
+    visit(i, read);
   }
 }
 

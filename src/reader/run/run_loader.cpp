@@ -193,7 +193,7 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
   // Other types are for archives, or were added by a later release with the same format version.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
-      header.type != ChunkType::offloads && header.type != ChunkType::spell_sums)
+      header.type != ChunkType::offloads && header.type != ChunkType::spell_sums && header.type != ChunkType::analysis)
     return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
@@ -207,6 +207,10 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
     }
     if (header.type == ChunkType::samples) {
       process.samples = {&chunk, nullptr};
+      return;
+    }
+    if (header.type == ChunkType::analysis) {
+      process.analysis = &chunk;
       return;
     }
   }
@@ -239,8 +243,8 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
     }
     case ChunkType::process: {
       ProcessRecord& record = process_of(header.process).record;
-      if (payload.size() != sizeof record) return false;
-      std::memcpy(&record, payload.data(), sizeof record);
+      if (payload.size() != sizeof record && payload.size() != first_process_record_bytes) return false;
+      std::memcpy(&record, payload.data(), payload.size());
       if (header.version == 1) record.before_attach_us = 0;
       return true;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace tare::reader {
 struct Samples {
   format::SampleSummary summary{};
   std::vector<format::SampleClass> classes;  // those with messages
+  std::string analysis;                      // the result of the user's analysis; empty: none
 };
 
 // Replaces `samples` by the payload of a samples chunk. False if the payload is malformed.

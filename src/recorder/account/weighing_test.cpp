@@ -87,6 +87,21 @@ TEST_F(WeighingTest, DrainsAreLeftOut) {
   EXPECT_EQ(kinds[kind].ticks, 0U);
 }
 
+TEST_F(WeighingTest, OtherCodeThatTheWrapperCallsIsLeftOut) {
+  pass_first_calls();
+  weighing.leave_out(1'000'000);  // of no call that is weighed
+  while (kinds[kind].calls + kinds[kind].interrupted == 0) {
+    weighing.begin_call(flushed);
+    if (!weighing.is_under_way()) continue;
+    while (now() - weighing.begin < 90'000) {
+    }
+    weighing.leave_out(80'000);
+    weighing.end_call(kinds, kind, 0, flushed, now());
+  }
+  if (kinds[kind].calls == 0) return;  // it was interrupted
+  EXPECT_NEAR(static_cast<double>(kinds[kind].ticks), 10'000, 5'000);
+}
+
 TEST_F(WeighingTest, InterruptedCallsAreCountedOnly) {
   pass_first_calls();
   weigh_one(2 * (Weighing::longest_ns << tick_shift()));

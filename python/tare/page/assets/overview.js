@@ -102,6 +102,7 @@
       ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
       account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
       overview.uses_mpi ? ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`] : null,
+      account.chooser_ns || account.analysis_ns ? ["Your code", `${format.duration(account.chooser_ns)} in the chooser, ${format.duration(account.analysis_ns)} in the analysis`] : null,
       trace.events ? ["Trace", `${format.numberOf(trace.events, "event")}, ${format.size(trace.bytes)}`] : null,
       account.dropped ? ["Dropped", format.numberOf(account.dropped, "record")] : null,
     ].filter(Boolean);
