@@ -100,7 +100,11 @@ def test_each_call_site_has_a_row(program: Path, tare: Path, tmp_path: Path) -> 
     assert sites["write"] == 3
     assert sites["read"] == 3
     assert sites["fsync"] == 2
-    assert all(row["caller"] for row in measured.profile("site"))
+    callers = {row["caller"] for row in measured.profile("site")}
+    assert callers <= {"counts", "write_times", "write_later", "main"}
+    cost = measured.info()["cost"]
+    assert cost["calls"] == 34
+    assert cost["wrapper_ns"] > 34 * 20
 
 
 def test_nothing_is_recorded_unless_it_is_asked_for(program: Path, tare: Path, tmp_path: Path) -> None:

@@ -113,6 +113,9 @@ TEST_F(SourceCalls, HaveProfileRowsButNoTimeInMpi) {
   }
   EXPECT_TRUE(found);
   EXPECT_EQ(run_->totals(0).net_ticks, 100U) << "MPI_Send alone";
+  const auto& weighed = run_->totals(0).weighed.calls;
+  EXPECT_EQ(weighed[static_cast<unsigned>(format::CallClass::other)], 2U) << "but they cost as well";
+  EXPECT_EQ(weighed[static_cast<unsigned>(format::CallClass::send)], 1U);
 }
 
 TEST(FunctionNames, OfFormat1AreOfMpi) {

@@ -99,8 +99,8 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
     totals.calls += row.calls;
     totals.estimated += row.estimated;
     const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
-    if (outside_net[function]) continue;
-    totals.net_ticks += row.ticks;
+    if (meaning_of(function).bounds_net_time()) continue;
+    if (!outside_net[function]) totals.net_ticks += row.ticks;
     const std::uint64_t estimated = std::min(row.calls, row.estimated);
     totals.weighed.calls[static_cast<unsigned>(meaning_of(function).kind)] += row.calls - estimated;
     totals.weighed.calls[untimed] += estimated;

@@ -202,6 +202,11 @@ void Run::choose_shown() {
   }
 }
 
+bool Run::is_recorded(std::string_view callee) const {
+  if (callee.ends_with("64")) callee.remove_suffix(2);  // pread64 is recorded as pread
+  return functions_->has_other(callee);
+}
+
 void Run::find_tail_calls(SiteInfo& site) const {
   for (std::size_t i = 0; i < site.path.size(); ++i) {
     const Symbol& outer = frames_[static_cast<std::size_t>(site.path[i])].symbol;
@@ -210,7 +215,7 @@ void Run::find_tail_calls(SiteInfo& site) const {
     const bool jumped =
         i == 0 ? is_tail_call_of_mpi(outer.callee)
                : is_tail_call(outer.callee, frames_[static_cast<std::size_t>(site.path[i - 1])].symbol.functions);
-    if (!jumped) continue;
+    if (!jumped || (i == 0 && is_recorded(outer.callee))) continue;
     site.tail_calls.resize(site.path.size());
     site.tail_calls[i] = demangled(outer.callee);
   }

@@ -116,6 +116,8 @@ class Run {
   // The functions and call sites of the first ranks.
   std::vector<CalledSite> called_sites();
   void choose_shown();
+  // Whether calls of the function that the program calls so are recorded, as those of another source than MPI.
+  bool is_recorded(std::string_view callee) const;
   void find_tail_calls(SiteInfo& site) const;
 
   RunPaths paths_;

@@ -68,6 +68,12 @@ FunctionNames::Map FunctionNames::map_of(std::string_view payload, unsigned form
   return map;
 }
 
+bool FunctionNames::has_other(std::string_view name) const {
+  for (std::size_t number = format::mpi_function_count + 1; number < names_.size(); ++number)
+    if (names_[number] == name && source_[number] != 0) return true;
+  return false;
+}
+
 std::int64_t FunctionNames::bytes_among(std::uint16_t number, const std::uint64_t* arguments, std::size_t count) const {
   const std::vector<std::string>& names = arguments_[number];
   for (std::size_t i = 0; i < std::min(names.size(), count); ++i)

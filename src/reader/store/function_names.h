@@ -33,6 +33,8 @@ class FunctionNames {
   bool is_of_mpi(std::uint16_t number) const { return source_[number] == 0; }
   // The names of the arguments that its records have; a function of MPI has none of its own.
   const std::vector<std::string>& arguments(std::uint16_t number) const { return arguments_[number]; }
+  // Whether a function of another source than MPI has the name.
+  bool has_other(std::string_view name) const;
   // The bytes that a call of the function has moved, which one of its arguments may be; -1: none, or the call failed.
   std::int64_t bytes_among(std::uint16_t number, const std::uint64_t* arguments, std::size_t count) const;
 
