@@ -149,7 +149,8 @@ def test_a_thread_that_is_cancelled_in_a_call(program: Path, tare: Path, tmp_pat
     assert calls_of(measured) == {"read": (1, 0), "write": (2, 20)}
     (left,) = [row for row in file_events(measured) if row["function"] == "read"]
     assert "bytes" not in left
-    assert 45 * MS < left["duration_ns"] < 250 * MS
+    # The thread may begin late on a loaded machine, but is cancelled 50 ms after it was made.
+    assert 0 < left["duration_ns"] < 250 * MS
 
 
 @pytest.mark.parametrize("buffer", ["8K", "4M"])
