@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tared/filters/filter.h"
 #include "tared/filters/groups.h"
-#include "tared/filters/make_filter.h"
 #include "tared/filters/tables.h"
 #include "tared/tree/packet.h"
 

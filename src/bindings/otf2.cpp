@@ -1,6 +1,6 @@
 // tare._otf2: the part that needs libotf2.
 
-#include "exporters/otf2/otf2.h"
+#include "exporters/formats.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// The formats of traces that need no library of their own.
+// The formats of traces.
 #pragma once
 
 #include <cstdint>
@@ -31,5 +31,13 @@ reader::Result<TimelineSummary> write_paje(reader::Run& run, const std::string& 
 // Writes the file completely or not at all. A track for each process, and in it one for each thread and each counter;
 // slices for calls, regions, phases and what tare did; instants for markers and other events; flows for messages.
 reader::Result<TimelineSummary> write_perfetto(reader::Run& run, const std::string& path, ExportOptions options);
+
+// A trace as OTF2 (https://www.vi-hps.org/projects/score-p), which Vampir, Scalasca, Pipit and others read. It needs
+// libotf2, so it is a library of its own.
+// Writes the archive PATH/traces.otf2 completely or not at all. Times are Unix nanoseconds. Holds a buffer and an open
+// file for each thread. Not thread-safe, because libotf2 has one error handler.
+namespace otf2 {
+reader::Result<TimelineSummary> write_otf2(reader::Run& run, const std::string& path, ExportOptions options);
+}
 
 }  // namespace tare::exporters

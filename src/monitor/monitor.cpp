@@ -11,7 +11,6 @@
 #include "monitor/control_reader.h"
 #include "monitor/cost_meter.h"
 #include "monitor/ring_writer.h"
-#include "monitor/sizes.h"
 #include "monitor/snapshot_copy.h"
 #include "monitor/timer.h"
 #include "recorder/clock.h"

@@ -1,4 +1,4 @@
-#include "monitor/sizes.h"
+#include "monitor/cadence.h"
 
 #include <gtest/gtest.h>
 

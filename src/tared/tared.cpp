@@ -36,7 +36,7 @@
 #include "recorder/node_words.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
-#include "tared/filters/make_filter.h"
+#include "tared/filters/filter.h"
 #include "tared/job.h"
 #include "tared/tree/downlink.h"
 

@@ -1,4 +1,4 @@
-// The MPI records of calls: messages, requests and collective operations.
+// What OTF2 has for a function of MPI.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exporters/matched_ends.h"
+#include "format/record.h"
 #include "reader/events/event_filter.h"
 #include "reader/events/event_stream.h"
 #include "reader/matching/call_role.h"
@@ -22,6 +23,19 @@
 
 namespace tare::exporters::otf2 {
 
+OTF2_RegionRole role_of(std::uint16_t function);
+// For collective operations on communicators; none if OTF2 does not know the operation.
+std::optional<OTF2_CollectiveOp> collective_op_of(std::uint16_t function);
+
+// Numbers as OTF2's records have them.
+inline std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) {
+  return std::uint64_t{thread} << 32 | request;
+}
+// Nothing is known about failed calls.
+inline std::uint64_t or_none(std::uint64_t bytes) { return bytes == format::no_bytes ? 0 : bytes; }
+inline std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
+
+// The MPI records of calls: messages, requests and collective operations.
 // Where records go: one location.
 struct Sink {
   OTF2_EvtWriter* writer = nullptr;

@@ -1,4 +1,4 @@
-#include "exporters/otf2/otf2.h"
+#include "exporters/formats.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "exporters/otf2/archive.h"
-#include "exporters/otf2/comm_locations.h"
 #include "exporters/otf2/definitions.h"
 #include "exporters/otf2/mpi_records.h"
 #include "exporters/otf2/rma_records.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exporters/otf2/function_records.h"
+#include "exporters/otf2/mpi_records.h"
 #include "format/record.h"
 
 namespace tare::exporters::otf2 {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -79,5 +80,12 @@ class FilterOf : public Filter {
  private:
   std::tuple<Arguments...> arguments_;
 };
+
+// `specification` is a name, for some filters with options after a colon:
+//   statistics | histogram[:BINS][:time] | quantiles[:ERROR] | groups[:COUNT] | none | FILE.so[:ARGUMENTS]
+// Several of these can be joined by a plus: their results follow one another, each after its length (u32). A path may
+// contain a plus, arguments may not (format/filter_names.h).
+// Returns nothing if there is no such filter, with the reason in `error`.
+std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error);
 
 }  // namespace tare::tared

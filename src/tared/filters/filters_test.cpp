@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "tared/filters/filter.h"
 #include "tared/filters/groups.h"
-#include "tared/filters/make_filter.h"
 #include "tared/filters/tables.h"
 #include "tared/filters/testing/profiles.h"
 

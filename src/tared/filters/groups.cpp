@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tared/filters/key_union.h"
+#include "tared/filters/tables.h"
 
 namespace tare::tared {
 

@@ -1,4 +1,4 @@
-#include "tared/filters/make_filter.h"
+#include "tared/filters/filter.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "tared/filters/make_filter.h"
+#include "tared/filters/filter.h"
 #include "tared/filters/testing/profiles.h"
 
 namespace tare::tared {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "tared/filters/key_union.h"
-
 namespace tare::tared {
 
 namespace {

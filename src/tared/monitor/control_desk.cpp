@@ -1,5 +1,7 @@
 #include "tared/monitor/control_desk.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,7 +11,7 @@
 #include <string_view>
 
 #include "monitor/cadence.h"
-#include "tared/filters/make_filter.h"
+#include "tared/filters/filter.h"
 #include "tared/own_file.h"
 
 namespace tare::tared {
@@ -167,6 +169,19 @@ void ControlDesk::answer(const std::string& line) const {
   std::string text = line;
   std::ranges::replace(text, '\n', ' ');
   append_to_file(answers_path_, text + '\n');
+}
+
+std::optional<Pace> RoundRequests::decide(std::int64_t now_ns) {
+  if (is_under_way_ && now_ns - chosen_ns_ < patience_ns) return {};
+  struct stat status {};
+  if (lstat(path_.c_str(), &status) != 0) return {};
+  const auto requested = static_cast<std::uint64_t>(status.st_size);
+  if (requested == answered_ && !is_under_way_) return {};
+  answered_ = requested;
+  is_under_way_ = true;
+  round_ = points_.point_after(now_ns + notice_ns);
+  chosen_ns_ = points_.time_of(round_);
+  return Pace{round_, 0, monitor::Cadence::once};
 }
 
 }  // namespace tare::tared

@@ -17,7 +17,6 @@
 #include "tared/monitor/control_desk.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
-#include "tared/monitor/round_requests.h"
 #include "tared/tree/listen.h"
 #include "tared/tree/node.h"
 #include "tared/tree/node_options.h"

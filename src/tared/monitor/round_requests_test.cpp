@@ -1,4 +1,4 @@
-#include "tared/monitor/round_requests.h"
+#include "tared/monitor/control_desk.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "tared/filters/clock.h"
-#include "tared/filters/make_filter.h"
+#include "tared/filters/filter.h"
 #include "tared/tree/packet_socket.h"
 #include "tared/tree/rendezvous.h"
 
