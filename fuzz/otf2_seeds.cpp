@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "archive_files.h"
-#include "exporters/otf2/otf2.h"
+#include "exporters/formats.h"
 #include "reader/testing/synthetic.h"
 
 namespace tare::fuzz {

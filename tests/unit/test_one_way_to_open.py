@@ -64,7 +64,7 @@ NATIVE = {
     "tared/sweetspot/main.cpp": "/proc",
     "tared/tared.cpp": "/dev/null",
     "tared/tree/rendezvous.cpp": "/proc, and the directory of sockets: O_NOFOLLOW",
-    "timing/record.cpp": "the new directory of a run of a study",
+    "timing/timing.cpp": "the new directory of a run of a study",
 }
 OPENS = re.compile(
     r"\b(?:open|openat|creat)\([^;{}]*?\bO_[A-Z]+|\bf(?:re)?open\(|\bSYS_openat2?\b|\bstd::[io]?fstream\b"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tare.measuring import steering
+from tare.measuring import monitoring
 from tare.runs import controls
 
 
@@ -20,7 +20,7 @@ from tare.runs import controls
     ],
 )
 def test_what_may_change_is_asked_for(spec: str, text: str, request_: str) -> None:
-    assert steering.change(spec, text, []) == request_
+    assert monitoring.change(spec, text, []) == request_
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_may_change_is_asked_for(spec: str, text: str, request_: str) -> No
 )
 def test_what_cannot_change_is_told(spec: str, text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        steering.change(spec, text, [])
+        monitoring.change(spec, text, [])
 
 
 def test_messages_have_the_type_of_their_value() -> None:

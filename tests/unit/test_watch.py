@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from made_rounds import Made, Metric, events_of, round_of
 from tare import _native
-from tare._native import Ranks
+from tare._native import Ranks, TotalCost
 from tare.analysis.deadlock import Blocked, Deadlock
 from tare.analysis.where import Look, Row
 from tare.monitor import alerts, endpoint, hangs
 from tare.monitor.alerts import Alerts, Seen
-from tare.monitor.endpoint import Address, Cost, Metrics, Snapshot
+from tare.monitor.endpoint import Address, Metrics, Snapshot
 from tare.monitor.hangs import Hang
 from tare.monitor.live import Activity
 from tare.units import NS_PER_S
@@ -174,7 +174,7 @@ def test_hosts_are_one_in_the_totals() -> None:
 def snapshot(*events: Made, **more: Any) -> Snapshot:
     given: dict[str, Any] = {
         "going_on": True, "rounds": 7, "ranks": 2, "missing": 1, "taken": 14, "lost": 2, "time_ns": 5 * S,
-        "delay_ns": 10**6, "cost": Cost(14, 28_000, 0, 0.01),
+        "delay_ns": 10**6, "cost": TotalCost(offloads=14, offload_ns=28_000, net_share=0.01),
     }  # fmt: skip
     return Snapshot(events=events_of(*events), **(given | more))
 

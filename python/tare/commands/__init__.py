@@ -6,13 +6,17 @@ import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import private_files
 from tare.errors import CommandError
 from tare.options import Argument, Option
 from tare.runs.retiming import Times
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare.monitor.live import Live
+    from tare.runs.metadata import Metadata
 
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
@@ -68,6 +72,18 @@ def print_json(schema: str, of: Path | None, content: Mapping[str, Any]) -> None
     from tare.reporters import json
 
     json.write(sys.stdout, schema, of, content)
+
+
+def followed(run: Path) -> tuple[Metadata, Live]:
+    """A run that is monitored, and what follows it. CommandError if it is not."""
+    from tare import _native
+    from tare.monitor.live import Live
+    from tare.runs import directory, requests
+
+    meta = directory.read_meta(run, _native.FORMAT_VERSION)
+    if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
+        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    return meta, Live(run, pulls=requests.needed(run, meta.options.monitor))
 
 
 def seconds(text: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tare.analysis import profile
-from tare.errors import NOTHING_MEASURED, CommandError
+from tare.errors import NOTHING_MEASURED, CommandError, UsageError
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -54,6 +54,15 @@ def check_communicators(recorded: Run, names: Iterable[str] | None) -> None:
             near = _near(name, there)
             what = f"is it {' or '.join(near)}?" if near else _there_are(there)
             raise CommandError(f"--communicator {shown(name)}: this run has none of that name; {what}")
+
+
+def keys(by: str, known: Sequence[str]) -> list[str]:
+    """The keys that `--by` names, each once."""
+    names = list(dict.fromkeys(name.strip() for name in by.split(",")))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(known)}")
+    return names
 
 
 def shown(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tare import programs, streams
+from tare.analysis.rows import fields
 from tare.commands import Json, print_json
 from tare.doctor import installations, machine
 from tare.doctor.machine import Check
@@ -97,11 +98,5 @@ def _row(finding: Finding) -> dict[str, Any]:
         "mpi": installation.name,
         "family": installation.family,
         "mpiexec": str(installation.launcher),
-        "library": finding.library,
-        "binding": finding.binding,
-        "state": finding.state,
-        "expected": finding.expected,
-        "recorded": finding.recorded,
-        "lines": finding.lines,
-        "detail": finding.detail,
+        **fields(finding, ("library", "binding", "state", "expected", "recorded", "lines", "detail")),
     }

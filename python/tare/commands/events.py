@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tare import streams
 from tare.analysis.events import described
@@ -64,11 +64,20 @@ def events(
     recording = open_readable(run, member)
     check_ranks(recording, rank)
     check_functions(recording, function, events=True)
+    wanted: dict[str, Any] = {
+        "ranks": rank or None,
+        "functions": function or None,
+        "start_ns": at(recording, start),
+        "end_ns": at(recording, end),
+        "limit": limit,
+    }
     if parquet is not None:
-        _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
+        from tare.reporters import parquet as writer
+
+        writer.write(recording.event_table(**wanted), parquet)
         conclude(recording)
         return
-    found = recording.events(rank or None, function or None, at(recording, start), at(recording, end), limit)
+    found = recording.events(**wanted)
     rows = Counted(described(found, recording.sites, recording.communicators, recording.scopes, paths=paths))
     if json:
         print_json(SCHEMA, run, {"rows": rows})
@@ -98,26 +107,3 @@ def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, fl
     if is_chosen:
         return "none matches"
     return "none of them could be read" if trace.events or recording.warnings else "none"
-
-
-def _write_parquet(
-    recording: Run,
-    to: Path,
-    ranks: list[int] | None,
-    functions: list[str] | None,
-    start: float | None,
-    end: float | None,
-    limit: int,
-) -> None:
-    from tare.reporters import parquet
-
-    parquet.write(
-        recording.event_table(
-            ranks=ranks,
-            functions=functions,
-            start_ns=at(recording, start),
-            end_ns=at(recording, end),
-            limit=limit,
-        ),
-        to,
-    )

@@ -61,10 +61,10 @@ def monitor(
 
 
 def _change(spec: str, changes: str, command: list[str]) -> str:
-    from tare.measuring import monitoring, steering
+    from tare.measuring import monitoring
 
     try:
-        request = steering.change(spec, changes, command)
+        request = monitoring.change(spec, changes, command)
     except ValueError as error:
         raise UsageError(f"--set {changes}: {error}") from error
     chosen = request.removeprefix("set ").split(",")

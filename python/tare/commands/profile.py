@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
 from tare.analysis import profile as sums
@@ -22,7 +22,7 @@ from tare.runs.run import Run
 
 if TYPE_CHECKING:
     from tare._native import Site
-    from tare._tables import PeersRow, PhasesRow, ProfileRow
+    from tare._tables import ProfileRow
     from tare.reporters.sheet import Sheet
 
 SCHEMA = "tare.profile/1"
@@ -107,7 +107,7 @@ def profile(
     """
     if json + csv + markdown > 1:
         raise UsageError("choose one of --json, --csv and --markdown")
-    names = _names(by)
+    names = choice.keys(by, (*sums.KEYS, *tables.SUBJECTS))
     if paths and "site" not in names:
         raise UsageError("--paths goes with --by site")
     chosen = Chosen(
@@ -155,32 +155,38 @@ def _efficiencies(recording: Run, *, replay: bool) -> list[Efficiency]:
     return replayed(efficiencies(processes), processes, lambda: recording.replayed_worlds, always=replay)
 
 
-def _names(by: str) -> list[str]:
-    """The keys; of sums, or of a table beside them."""
-    names = list(dict.fromkeys(name.strip() for name in by.split(",")))
-    known = (*sums.KEYS, *tables.SUBJECTS)
-    for name in names:
-        if name not in known:
-            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(known)}")
-    return names
-
-
 @dataclass(frozen=True)
 class _Table:
     """The rows to print, in order."""
 
+    keys: list[str]
+    subject: tables.Subject | None  # None: rows are sums of the profile
     columns: list[str]
-    rows: Sequence[object]
+    rows: Sequence[Any]
     left_out: int  # rows beyond the limit
-    sheet: Callable[[], Sheet]  # of `rows`
-    calls: Sequence[ProfileRow] = ()  # `rows`, if they are sums of the profile
-    sites: Sequence[Site] = ()
+    sites: Sequence[Site]
+
+    @property
+    def calls(self) -> Sequence[ProfileRow]:
+        """The rows, if they can have a call site."""
+        return () if self.subject or self.keys == ["rank"] else self.rows
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as JSON has them."""
         if self.calls:
             return [sums.record(row, self.columns, self.sites) for row in self.calls]
         return [fields(row, self.columns) for row in self.rows]
+
+    def sheet(self, recording: Run) -> Sheet:
+        """The rows as text."""
+        from tare.reporters import profile
+        from tare.reporters import tables as reporter
+
+        if self.subject:
+            return reporter.sheet(self.subject, self.rows, self.keys, recording.worlds)
+        if self.keys == ["rank"]:
+            return profile.rank_sheet(self.rows, recording.worlds)
+        return profile.sheet(recording, self.rows, cast("list[Key]", self.keys))
 
 
 def _table(
@@ -191,39 +197,22 @@ def _table(
     sort: Sort | None,
     limit: int,
 ) -> _Table:
-    worlds = recording.worlds
-    try:
-        if subject == "peer":
-            peers = _limited(_by_sum(tables.peer_rows(recording, names, chosen), subject, names, sort), limit)
-            return _Table(
-                tables.columns(subject, names), *peers, lambda: _peer_sheet(peers[0], names, worlds)
-            )
-        if subject == "phase":
-            phases = _limited(
-                _by_sum(tables.phase_rows(recording, names, chosen), subject, names, sort), limit
-            )
-            return _Table(
-                tables.columns(subject, names), *phases, lambda: _phase_sheet(phases[0], names, worlds)
-            )
-    except Incompatible as error:
-        raise UsageError(
-            f"--by {','.join(names)}: {error}: leave out --function and --communicator"
-        ) from error
-    keys = cast("list[Key]", names)
-    columns = sums.columns(keys)
-    summed = sums.summed(recording, keys, chosen)
-    rows = _limited(_ordered(summed, keys, columns, sort), limit)
-    if keys == ["rank"]:
-        return _Table(columns, *rows, lambda: _rank_sheet(rows[0], worlds))
-    return _Table(columns, *rows, lambda: _sheet(recording, rows[0], keys), rows[0], recording.sites)
-
-
-AnyTableRow = TypeVar("AnyTableRow")
-
-
-def _limited(rows: list[AnyTableRow], limit: int) -> tuple[list[AnyTableRow], int]:
-    """The rows to print, and the number of the others."""
-    return (rows[:limit], max(len(rows) - limit, 0)) if limit else (rows, 0)
+    rows: Sequence[Any]
+    if subject is None:
+        keys = cast("list[Key]", names)
+        columns = sums.columns(keys)
+        rows = _ordered(sums.summed(recording, keys, chosen), keys, columns, sort)
+    else:
+        columns = tables.columns(subject, names)
+        found = tables.peer_rows if subject == "peer" else tables.phase_rows
+        try:
+            rows = _by_sum(found(recording, names, chosen), subject, names, sort)
+        except Incompatible as error:
+            raise UsageError(
+                f"--by {','.join(names)}: {error}: leave out --function and --communicator"
+            ) from error
+    shown = rows[: limit or None]
+    return _Table(names, subject, columns, shown, len(rows) - len(shown), recording.sites)
 
 
 def _ordered(
@@ -239,37 +228,13 @@ def _ordered(
 
 
 def _by_sum(
-    rows: list[AnyTableRow], subject: tables.Subject, names: list[str], sort: Sort | None
-) -> list[AnyTableRow]:
+    rows: Sequence[Any], subject: tables.Subject, names: list[str], sort: Sort | None
+) -> Sequence[Any]:
     known = TABLE_COLUMNS[subject]
     columns = known.get(sort or next(iter(known)))
     if columns is None:
         raise UsageError(f"--sort {sort} does not go with --by {','.join(names)}")
     return sorted(rows, key=lambda row: sum(getattr(row, column) for column in columns), reverse=True)
-
-
-def _sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sheet:
-    from tare.reporters import profile
-
-    return profile.sheet(recording, rows, keys)
-
-
-def _rank_sheet(rows: Sequence[ProfileRow], worlds: int) -> Sheet:
-    from tare.reporters import profile
-
-    return profile.rank_sheet(rows, worlds)
-
-
-def _peer_sheet(rows: Sequence[PeersRow], names: Sequence[str], worlds: int) -> Sheet:
-    from tare.reporters import tables as reporter
-
-    return reporter.peer_sheet(rows, names, worlds)
-
-
-def _phase_sheet(rows: Sequence[PhasesRow], names: Sequence[str], worlds: int) -> Sheet:
-    from tare.reporters import tables as reporter
-
-    return reporter.phase_sheet(rows, names, worlds)
 
 
 def _counted(names: list[str]) -> str:
@@ -289,7 +254,7 @@ def _show(
     from tare.reporters import profile as reporter
     from tare.reporters.console import console
 
-    sheet = found.sheet()
+    sheet = found.sheet(recording)
     found_efficiencies = _efficiencies(recording, replay=replay)
     if markdown:
         if paths:

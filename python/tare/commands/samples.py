@@ -77,7 +77,7 @@ def samples(
     """
     if json and csv:
         raise UsageError("choose one of --json and --csv")
-    keys = _keys(by)
+    keys = cast("list[Key]", choice.keys(by, analysis.KEYS))
     recording = open_readable(run, member)
     choice.check_ranks(recording, source, "--source")
     choice.check_ranks(recording, destination, "--destination")
@@ -119,11 +119,3 @@ def samples(
     conclude(recording)
     if not rows and (source or destination):
         raise CommandError("no sampled message matches --source and --destination")
-
-
-def _keys(by: str) -> list[Key]:
-    names = list(dict.fromkeys(name.strip() for name in by.split(",")))
-    for name in names:
-        if name not in analysis.KEYS:
-            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(analysis.KEYS)}")
-    return cast("list[Key]", names)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import programs, units
-from tare.commands import Json, RunDirectory, print_json
+from tare.commands import Json, RunDirectory, followed, print_json
 from tare.errors import CommandError, TareError
 from tare.options import Option
-from tare.runs import directory, requests, runner
+from tare.runs import directory, runner
 from tare.runs.rounds import chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
@@ -41,14 +41,8 @@ def top(
 
     Example: tare top app-20260131-120000
     """
-    from tare import _native
-    from tare.monitor.live import Live
-
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
-    if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
-        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    meta, live = followed(run)
     _check_filter(run, meta)
-    live = Live(run, pulls=requests.needed(run, meta.options.monitor))
     if json:
         live.update_once(lambda: _goes_on(run, meta))
         return _write_json(run, meta, live, event)

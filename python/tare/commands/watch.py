@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams
-from tare.commands import Json, RunDirectory
+from tare.commands import Json, RunDirectory, followed
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Argument, Option
-from tare.runs import directory, requests, runner
+from tare.runs import directory, runner
 from tare.runs.rounds import STATISTICS, chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
+    from tare._native import TotalCost
     from tare.monitor.alerts import AlertOutput, Condition
-    from tare.monitor.endpoint import Address, Cost, Endpoint, Snapshot
+    from tare.monitor.endpoint import Address, Endpoint, Snapshot
     from tare.monitor.hangs import Hang
     from tare.monitor.live import Live
     from tare.runs.metadata import Metadata
@@ -74,20 +75,15 @@ def watch(
 
     Example: tare watch RUN --alert hang --alert imbalance:30% -- ./notify
     """
-    from tare import _native
     from tare.monitor.alerts import AlertOutput
-    from tare.monitor.live import Live
 
     if prometheus is None and not alert:
         raise UsageError("nothing to watch for: add --prometheus PORT, or --alert CONDITION")
     if command and not alert:
         raise UsageError("COMMAND is started for alerts: say which with --alert CONDITION")
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
-    if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
-        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    meta, live = followed(run)
     _check_filter(run, meta, alert or [])
     output = AlertOutput(run.resolve(), command, json=json)
-    live = Live(run, pulls=requests.needed(run, meta.options.monitor))
     watching = _Watching(run, meta, live, alert or [], output)
     endpoint = None
     if prometheus is not None:
@@ -148,7 +144,7 @@ class _Watching:
         self._reading = threading.Lock()  # of `_live`
         self._going_on = True
         self._hanging = Hanging(run, live)
-        self._cost: tuple[float, Cost | None] = (-COST_EVERY_S, None)
+        self._cost: tuple[float, TotalCost | None] = (-COST_EVERY_S, None)
         self._counting_cost = threading.Lock()
 
     def follow(self, stay: bool) -> bool:
@@ -180,9 +176,9 @@ class _Watching:
         lost = self._lost(self._cost_so_far() if self._is_loss_asked else None)
         return Seen(time.monotonic(), live.activities(), live.taken, lost, live.lost_ranks, self._hang)
 
-    def _lost(self, cost: Cost | None) -> int:
+    def _lost(self, cost: TotalCost | None) -> int:
         """Snapshots. Of a round that all ranks have lost nothing comes; their account has it."""
-        return max(self._live.lost, cost.lost if cost else 0)
+        return max(self._live.lost, cost.offloads_lost if cost else 0)
 
     def _hang(self, limit_ns: int) -> Hang | None:
         return self._hanging.verdict(limit_ns) if self._going_on else None
@@ -206,21 +202,13 @@ class _Watching:
                 cost,
             )
 
-    def _cost_so_far(self) -> Cost | None:
-        from tare.monitor.endpoint import Cost
+    def _cost_so_far(self) -> TotalCost | None:
         from tare.runs.run import open_run
 
         with self._counting_cost:
             at, cost = self._cost
             if time.monotonic() - at >= COST_EVERY_S:
                 with suppress(TareError, OSError):
-                    found = open_run(self._run).total_cost()
-                    cost = Cost(
-                        found.offloads,
-                        found.offload_ns,
-                        found.offload_wait_ns,
-                        found.net_share,
-                        found.offloads_lost,
-                    )
+                    cost = open_run(self._run).total_cost()
                 self._cost = (time.monotonic(), cost)
             return cost

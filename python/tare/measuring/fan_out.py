@@ -8,8 +8,7 @@ are. So it is the least fan-out that makes no more levels than the default does.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 from tare._native import DEFAULT_FAN_OUT
 from tare.measuring import sweet_spots
 from tare.measuring.monitoring import LOOPBACK, Monitoring
-from tare.measuring.sweet_spots import SPOTS
+from tare.measuring.sweet_spots import PROBES, SPOTS
 
 # Nobody knows yet how large the profiles will be; sizes are compared that are nearest to this.
 USUAL_EVENTS = 64
@@ -57,8 +56,11 @@ def choose(monitoring: Monitoring, job: Job) -> Choice | None:
     if job.nodes == 1 or (job.nodes == 0 and monitoring.listen == LOOPBACK):
         return None
     for bois, of in (
-        (_of_runs(monitoring, job), f"of earlier runs on {job.nodes} nodes"),
-        (_of_probes(monitoring, job), f"of trees of {job.ranks} ranks that tare sweetspot has measured"),
+        (_bois(monitoring, SPOTS, job, _of_runs), f"of earlier runs on {job.nodes} nodes"),
+        (
+            _bois(monitoring, PROBES, job, _of_probes),
+            f"of trees of {job.ranks} ranks that tare sweetspot has measured",
+        ),
     ):
         found = _least(bois)
         if found:
@@ -94,37 +96,21 @@ def _least(bois: Bois) -> tuple[int, int] | None:
     return min(bois[events], key=lambda fan_out: (bois[events][fan_out], fan_out)), events
 
 
-def _trees(monitoring: Monitoring) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The trees of the cache that were measured on this machine and with this filter."""
-    for text, entry in sweet_spots.entries().items():
-        with suppress(ValueError, KeyError, TypeError, IndexError, AttributeError):
-            tree = json.loads(text)[-1]
-            if text == sweet_spots.key(tree) and tree["filter"] == monitoring.filter:
-                yield tree, entry
+def _of_runs(tree: dict[str, Any], job: Job) -> bool:
+    return bool(tree["nodes"] == job.nodes and job.ranks in (0, tree["ranks"]))
 
 
-def _of_runs(monitoring: Monitoring, job: Job) -> Bois:
+def _of_probes(tree: dict[str, Any], job: Job) -> bool:
+    # `fan_out` ranks on one node are no tree.
+    return bool(tree["nodes"] == 0 and tree["ranks"] == job.ranks and tree["fan_out"] < tree["ranks"])
+
+
+def _bois(monitoring: Monitoring, kind: str, job: Job, wanted: Callable[[dict[str, Any], Job], bool]) -> Bois:
     bois: Bois = {}
-    for tree, entry in _trees(monitoring):
+    for tree, entry in sweet_spots.trees(monitoring):
         with suppress(ValueError, KeyError, TypeError, AttributeError):
-            if tree["nodes"] != job.nodes or SPOTS not in entry or job.ranks not in (0, tree["ranks"]):
-                continue
-            for spot in entry[SPOTS].values():
-                _put(bois, spot["events"], tree["fan_out"], spot["boi_ns"])
+            if wanted(tree, job):
+                for events, found in entry.get(kind, {}).items():
+                    of, fan_out = bois.setdefault(int(events), {}), int(tree["fan_out"])
+                    of[fan_out] = min(float(found["boi_ns"]), of.get(fan_out, float("inf")))
     return bois
-
-
-def _of_probes(monitoring: Monitoring, job: Job) -> Bois:
-    bois: Bois = {}
-    for tree, entry in _trees(monitoring):
-        with suppress(ValueError, KeyError, TypeError, AttributeError):
-            if tree["nodes"] != 0 or tree["ranks"] != job.ranks or tree["fan_out"] >= tree["ranks"]:
-                continue  # `fan_out` ranks on one node are no tree
-            for events, probe in entry["probes"].items():
-                _put(bois, events, tree["fan_out"], probe["boi_ns"])
-    return bois
-
-
-def _put(bois: Bois, events: Any, fan_out: Any, boi_ns: Any) -> None:
-    of = bois.setdefault(int(events), {})
-    of[int(fan_out)] = min(float(boi_ns), of.get(int(fan_out), float("inf")))

@@ -23,7 +23,7 @@ from tare.measuring.monitoring import Monitoring
 
 KNOWN, FOUND = "spots-known", "spots-found"
 LARGEST_FOUND = 4 << 20
-SPOTS = "spots"  # of runs, in an entry of the cache; those of tare sweetspot are its probes
+SPOTS, PROBES = "spots", "probes"  # of runs, and of tare sweetspot, in an entry of the cache
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,20 @@ def change(key: str, make: Callable[[dict[str, Any]], None]) -> None:
         part.replace(path())
 
 
+def trees(monitoring: Monitoring) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The trees of the cache that were measured on this machine and with this filter, with their entries."""
+    for text, entry in entries().items():
+        with suppress(ValueError, KeyError, TypeError, IndexError, AttributeError):
+            tree = json.loads(text)[-1]
+            if text == key(tree) and tree["filter"] == monitoring.filter:
+                yield tree, entry
+
+
 def known(monitoring: Monitoring) -> list[Spot]:
     """The results of trees as this monitoring forms them, of any size; one of each size and profile."""
     found: dict[tuple[int, int, int], Spot] = {}
-    for text, entry in entries().items():
+    for tree, entry in trees(monitoring):
         with suppress(ValueError, KeyError, TypeError, AttributeError):
-            tree = json.loads(text)[-1]
-            if text != key(tree) or tree["filter"] != monitoring.filter:
-                continue
             for spot in [*_of_probes(tree, entry), *_of_runs(tree, entry, monitoring)]:
                 at = (spot.ranks, spot.nodes, spot.events)
                 # A bound says less, and made-up ranks are not those of a program.
@@ -117,9 +123,9 @@ def known(monitoring: Monitoring) -> list[Spot]:
 
 def _of_probes(tree: dict[str, Any], entry: dict[str, Any]) -> Iterator[Spot]:
     """Ranks of `tare sweetspot` are below nodes that have none; programs form such trees of one node."""
-    if "probes" not in entry or tree["nodes"] != 0 or tree["ranks"] > tree["fan_out"]:
+    if PROBES not in entry or tree["nodes"] != 0 or tree["ranks"] > tree["fan_out"]:
         return
-    for events, probe in entry["probes"].items():
+    for events, probe in entry[PROBES].items():
         trials = probe["boi_trials_ns"]
         spread_ns = max(trials) - min(trials)
         direct_ns = probe["direct_ns"] if probe["direct_ns"] >= 0 else -1.0  # it may be NaN

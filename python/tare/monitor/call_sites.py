@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.rows import Placed
+from tare.analysis.rows import PLACE, Placed, fields
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -54,14 +54,7 @@ def of_run(recording: Run) -> Reading:
     sums = {}
     for row in profile.summed(recording, ["line"]):
         if row.timed:
-            place = Placed(
-                file=row.file,
-                line=row.line,
-                caller=row.caller,
-                object=row.object,
-                offset=row.offset,
-                tail_call=row.tail_call,
-            )
+            place = Placed(**fields(row, PLACE))
             sums[CallSite(row.function, place)] = Sums(row.calls, row.time_ns)
     return Reading(sum(process.rank >= 0 for process in recording.processes), sums)
 

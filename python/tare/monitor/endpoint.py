@@ -21,7 +21,7 @@ from tare.units import NS_PER_S
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-    from tare._native import Event
+    from tare._native import Event, TotalCost
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 # Series that one run may make: events are functions, regions and phases, which programs name.
@@ -51,17 +51,6 @@ def parse_address(text: str) -> Address:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What monitoring has cost all ranks together so far."""
-
-    offloads: int  # number of offloads
-    offload_ns: int  # their time, waiting included
-    wait_ns: int  # part of it: waiting for room
-    net_share: float  # share of all measuring in the net time
-    lost: int = 0  # offloads for which there was no room
-
-
-@dataclass(frozen=True)
 class Snapshot:
     """The metrics at one moment."""
 
@@ -74,7 +63,7 @@ class Snapshot:
     time_ns: int | None  # Unix time at which the last round began
     delay_ns: int | None  # its one-way delay
     events: list[Event]  # of the last round, over all ranks
-    cost: Cost | None
+    cost: TotalCost | None
 
 
 class Metrics:
@@ -115,7 +104,7 @@ class Metrics:
             yield from self._of_cost(now.cost, gauge)
         yield from self._of_events(now.events)
 
-    def _of_cost(self, cost: Cost, gauge: Callable[..., Any]) -> Iterator[Any]:
+    def _of_cost(self, cost: TotalCost, gauge: Callable[..., Any]) -> Iterator[Any]:
         yield self._counter("tare_offloads", "Profiles that ranks handed over.", cost.offloads)
         yield self._counter(
             "tare_offload", "Time that handing over took all ranks.", cost.offload_ns / NS_PER_S, "seconds"
@@ -123,7 +112,7 @@ class Metrics:
         yield self._counter(
             "tare_offload_wait",
             "The part of it in which ranks waited for room.",
-            cost.wait_ns / NS_PER_S,
+            cost.offload_wait_ns / NS_PER_S,
             "seconds",
         )
         yield gauge(

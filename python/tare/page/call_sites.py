@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tare._native import Site
     from tare._tables import ProfileRow
+    from tare.analysis.rows import AtPlace
 
 FIGURES = (
     "world", "function", "calls", "counted", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
@@ -27,16 +28,19 @@ def of_rows(found: Sequence[ProfileRow], sites: Sequence[Site]) -> list[dict[str
     return [
         {
             **fields(row, FIGURES),
-            "where": terminal.place(row),
-            "caller": terminal.caller(row) if row.caller else None,
-            "file": row.file,
-            "line": row.line,
+            **place(row),
             "path": list(paths.lines(call_path(row.site, sites))),
             "class": class_of(row.function),
             "outside": row.function in OUTSIDE_NET,
         }
         for row in found
     ]
+
+
+def place(at: AtPlace) -> dict[str, Any]:
+    """A place in the program."""
+    caller = terminal.caller(at) if at.caller else None
+    return {"where": terminal.place(at), "caller": caller, "file": at.file, "line": at.line}
 
 
 # Classes of mpi/functions.toml that the page shows as one, in the order of its legend.

@@ -10,7 +10,7 @@ from tare.analysis import communication, profile, tables
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
-from tare.page import call_sites, comparison, messages, overview, source_text, structure, waits
+from tare.page import call_sites, comparison, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
 
@@ -43,7 +43,7 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
         "waits": waits.of_basis(basis),
-        "structure": structure.of_run(run, basis),
+        "structure": waits.phases(run, basis),
         "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }

@@ -1,9 +1,13 @@
-"""Wait states by line, with what caused them: the same groups that `tare explain` looks at."""
+"""What the trace shows: wait states by line, and phases with their loops."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tare.analysis import structure
+from tare.analysis.rows import fields
+from tare.page.call_sites import place
+from tare.reporters import structure as text
 from tare.reporters import terminal
 
 if TYPE_CHECKING:
@@ -11,6 +15,8 @@ if TYPE_CHECKING:
 
     from tare.analysis.explain.basis import Basis, WaitGroup
     from tare.analysis.rows import Placed
+    from tare.analysis.structure import LoopRow, PhaseRow
+    from tare.runs.run import Run
 
 # So many ranks and delays of a line are listed.
 LISTED = 12
@@ -36,7 +42,7 @@ def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
     return {
         "kind": group.kind,
         "function": group.function,
-        **_place(group.at),
+        **place(group.at),
         "waits": group.waits,
         "wait_ns": group.wait_ns,
         "share": basis.share(group.wait_ns),
@@ -46,20 +52,52 @@ def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
         "cause": cause,
         "cause_share": cause_ns / group.wait_ns if group.wait_ns else 0.0,
         "delays": [
-            {"rank": rank, "function": function, **_place(at), "in_call": in_call, "cost_ns": cost_ns}
+            {"rank": rank, "function": function, **place(at), "in_call": in_call, "cost_ns": cost_ns}
             for (rank, function, at, in_call), cost_ns in _longest(group.by_delay).items()
         ],
     }
 
 
-def _place(at: Placed) -> dict[str, Any]:
+def _longest(sums: dict[Any, int]) -> dict[Any, int]:
+    return dict(sorted(sums.items(), key=lambda each: -each[1])[:LISTED])
+
+
+# Of longer traces they are not looked for: it takes a tenth of a microsecond for each event.
+MAX_PHASE_EVENTS = 50_000_000
+
+
+def phases(run: Run, basis: Basis) -> list[dict[str, Any]]:
+    """Those of the world that is explained; none of a trace that is too long to look at."""
+    if not 0 < sum(process.trace.events for process in run.processes) <= MAX_PHASE_EVENTS:
+        return []
+    rows = [row for row in structure.phases(run) if row.world == basis.world]
+    kinds = list(dict.fromkeys(row.phase for row in rows))
+    return [_phase(row, kinds.index(row.phase), run.start_ns) for row in rows]
+
+
+def _phase(row: PhaseRow, kind: int, start_ns: int) -> dict[str, Any]:
+    loop = row.loops[0] if row.loops else None
+    most = f"{row.function} {terminal.place(row)}"
     return {
-        "where": terminal.place(at),
-        "caller": terminal.caller(at) if at.caller else None,
-        "file": at.file,
-        "line": at.line,
+        **fields(row, ("phase", "duration_ns", "mpi_share", "line_share")),
+        "kind": kind,
+        "start_ns": row.start_ns - start_ns,
+        "most": f"outside MPI before {most}" if row.outside_calls else most,
+        "loop": f"{loop.function} {terminal.place(loop)}" if loop else None,
+        "iterations": loop.iterations if loop else None,
+        "median_ns": loop.median_ns if loop else None,
+        "longest_ns": loop.longest_ns if loop else None,
+        "slow": [slow for each in row.loops for slow in _slow(row.phase, each, start_ns)],
     }
 
 
-def _longest(sums: dict[Any, int]) -> dict[Any, int]:
-    return dict(sorted(sums.items(), key=lambda each: -each[1])[:LISTED])
+def _slow(phase: str, loop: LoopRow, start_ns: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "phase": phase,
+            "start_ns": each.start_ns - start_ns,
+            **fields(each, ("iteration", "rank", "duration_ns", "mpi_ns", "cause_ns")),
+            "cause": text.slow_cause(each),
+        }
+        for each in loop.slowest
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.reporters import terminal
@@ -12,6 +12,7 @@ from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare._tables import PeersRow, PhasesRow
+    from tare.analysis.tables import Subject
 
 OF_KEY = {
     "rank": (Heading("Rank"),),
@@ -35,43 +36,26 @@ OVER_RANKS = (
 OUTSIDE = "(in no phase)"
 
 
-def peer_sheet(rows: Sequence[PeersRow], keys: Sequence[str], worlds: int) -> Sheet:
-    """The table of messages between ranks (docs/profile.md)."""
+def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: int) -> Sheet:
+    """The table of messages between ranks, or of phases (docs/profile.md)."""
     over_ranks = "rank" not in keys
+    figures, more = (PEER_FIGURES, (PARTNERS,)) if subject == "peer" else (PHASE_FIGURES, OVER_RANKS)
     headings = [heading for key in keys for heading in OF_KEY[key]]
-    headings += [*PEER_FIGURES, *([PARTNERS] if over_ranks else [])]
+    headings += [*figures, *(more if over_ranks else ())]
     result = Sheet(headings + ([Heading("World")] if worlds > 1 else []))
+    cells_of = _peer_figures if subject == "peer" else _phase_figures
     for row in rows:
-        cells = [cell for key in keys for cell in _peer_key(row, key)]
-        cells += _peer_figures(row, over_ranks)
+        cells = [cell for key in keys for cell in _key(row, key)]
+        cells += cells_of(row, over_ranks)
         result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
     return result
 
 
-def phase_sheet(rows: Sequence[PhasesRow], keys: Sequence[str], worlds: int) -> Sheet:
-    """The table of phases (docs/profile.md)."""
-    over_ranks = "rank" not in keys
-    headings = [heading for key in keys for heading in OF_KEY[key]]
-    headings += [*PHASE_FIGURES, *(OVER_RANKS if over_ranks else ())]
-    result = Sheet(headings + ([Heading("World")] if worlds > 1 else []))
-    for row in rows:
-        cells = [_rank(row.rank) if key == "rank" else _phase(row) for key in keys]
-        cells += _phase_figures(row, over_ranks)
-        result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
-    return result
-
-
-def _rank(number: int | None) -> str:
-    return NOTHING if number is None else terminal.rank(number)
-
-
-def _phase(row: PhasesRow) -> str:
-    return OUTSIDE if row.phase is None else row.phase
-
-
-def _peer_key(row: PeersRow, key: str) -> list[str]:
+def _key(row: Any, key: str) -> list[str]:
     if key == "rank":
-        return [_rank(row.rank)]
+        return [NOTHING if row.rank is None else terminal.rank(row.rank)]
+    if key == "phase":
+        return [OUTSIDE if row.phase is None else row.phase]
     if key == "communicator":
         size = row.communicator_size
         return [row.communicator or NOTHING, NOTHING if size is None else f"{size:,}"]

@@ -1,4 +1,4 @@
-"""Requests for rounds of runs with `--monitor=pull`: the other end of src/tared/monitor/round_requests.h."""
+"""Requests for rounds of runs with `--monitor=pull`: the other end of src/tared/monitor/control_desk.h."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The ranks of a run as OTF2 counts them: the members of its communicators.
+// The global definitions of an archive: what the numbers in its events mean.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -27,6 +27,8 @@ struct AbsentRank {
   std::int32_t world, rank;
 };
 
+// The ranks of a run as OTF2 counts them: the members of its communicators.
+//
 // The first location of each rank, in order of world and rank. Location groups have the numbers of processes, followed
 // by those of absent ranks. The number of a location is slot << 32 | group.
 class CommLocations {
@@ -55,7 +57,6 @@ class CommLocations {
   std::vector<AbsentRank> absent_;
 };
 
-// The global definitions of an archive: what the numbers in its events mean.
 // Attributes of calls and events, named as in docs/json.md. Those of parameters follow.
 enum Attribute : OTF2_AttributeRef {
   call_path,

@@ -1,4 +1,4 @@
-// What OTF2 has for a function of MPI.
+// The MPI records of calls: messages, requests and collective operations.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -23,6 +23,7 @@
 
 namespace tare::exporters::otf2 {
 
+// What OTF2 has for a function of MPI.
 OTF2_RegionRole role_of(std::uint16_t function);
 // For collective operations on communicators; none if OTF2 does not know the operation.
 std::optional<OTF2_CollectiveOp> collective_op_of(std::uint16_t function);
@@ -35,7 +36,6 @@ inline std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) {
 inline std::uint64_t or_none(std::uint64_t bytes) { return bytes == format::no_bytes ? 0 : bytes; }
 inline std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
 
-// The MPI records of calls: messages, requests and collective operations.
 // Where records go: one location.
 struct Sink {
   OTF2_EvtWriter* writer = nullptr;

@@ -16,7 +16,7 @@ namespace tare::tared {
 
 namespace {
 
-// Several filters on the same snapshots (make_filter.h).
+// Several filters on the same snapshots (filter.h).
 class CombinedReduction : public Reduction {
  public:
   explicit CombinedReduction(std::vector<std::unique_ptr<Reduction>> parts) : parts_(std::move(parts)) {}

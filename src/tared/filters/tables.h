@@ -1,4 +1,4 @@
-// The union of two ascending lists of events.
+// The filters "statistics", "histogram", "quantiles" and "none", whose results are tables of events (format/round_*.h).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tare::tared {
 
-// The place of each event of `part` in `whole`, which contains all of them.
+// Of unions of ascending lists of events: the place of each event of `part` in `whole`, which contains all of them.
 inline void find_places(std::span<const EventKey> part, std::span<const EventKey> whole,
                         std::vector<std::uint32_t>& places) {
   places.resize(part.size());
@@ -56,8 +56,6 @@ void make_room(std::vector<EventKey>& keys, std::vector<T>& column, std::span<co
   }
   find_places(more, keys, places);
 }
-
-// The filters "statistics", "histogram", "quantiles" and "none", whose results are tables of events (format/round_*.h).
 
 using format::CollectedSnapshot;
 using format::Collection;

@@ -64,16 +64,9 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
 class Report:
     """The contents of the report of a study."""
 
-    title: str
-    text: str  # text of the description
-    set_name: str  # name of the set of runs
+    analysis: Analysis  # of the set of runs
     warnings: list[str]
     sections: list[Section]
-    about: str  # what the study is about, as its description says
-    confidence: float  # of intervals, 0 to 1
-    bound: float  # overhead that counts as none, as a share
-    varied: list[str]  # factors with several levels
-    responses: list[str]  # names of the times that are analysed
     cells: list[CellFigures]
 
 
@@ -93,19 +86,7 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
         # A study without flushes has nothing to extrapolate.
         if store.rows("SELECT 1 FROM flushes LIMIT 1"):
             sections.append(extrapolation.section_or_reason(store, chosen, FileSystem()))
-        return Report(
-            described.title,
-            described.text,
-            chosen,
-            warnings,
-            sections,
-            described.about,
-            analysis.confidence,
-            analysis.bound,
-            list(analysis.results.varied),
-            analysis.responses(),
-            cells.side_by_side(analysis, directory),
-        )
+        return Report(analysis, warnings, sections, cells.side_by_side(analysis, directory))
 
 
 def _kept(store: Store, directory: Path) -> descriptions.Description:

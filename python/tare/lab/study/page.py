@@ -25,32 +25,33 @@ SCHEMA = "tare.study-page/1"
 
 def page(report: Report, to: Path) -> str:
     """Needs no other file; links lead from where `to` is to the runs that the study kept."""
+    analysis, described = report.analysis, report.analysis.description
     content = {
         "schema": SCHEMA,
         "version": __version__,
         "study": {
-            "title": report.title,
-            "about": report.about,
-            "set": report.set_name,
-            "confidence": report.confidence,
-            "bound": report.bound,
+            "title": described.title,
+            "about": described.about,
+            "set": analysis.set_name,
+            "confidence": analysis.confidence,
+            "bound": analysis.bound,
             "warnings": report.warnings,
-            "factors": report.varied,
-            "responses": report.responses,
+            "factors": analysis.results.varied,
+            "responses": analysis.responses(),
             "cells": [_cell(cell, report, to) for cell in report.cells],
             "sections": [_section(section) for section in report.sections],
-            "text": report.text.splitlines(),
+            "text": described.text.splitlines(),
         },
     }
     contents = {Times.RECORDED: {"content": printable(content)}}
     sections = Path(__file__).with_suffix(".js").read_text("utf-8")
-    return document.embedded(f"{report.title}: tare", contents, sections)
+    return document.embedded(f"{described.title}: tare", contents, sections)
 
 
 def _cell(cell: CellFigures, report: Report, to: Path) -> dict[str, Any]:
     return {
         "label": cell.label,
-        "levels": {name: cell.levels.get(name) for name in report.varied},
+        "levels": {name: cell.levels.get(name) for name in report.analysis.results.varied},
         "workload": cell.levels["workload"],
         "runs": cell.runs,
         "baseline": cell.is_baseline,

@@ -176,8 +176,7 @@ def run(
         environment = provenance.fingerprint(found)
         store.add_environment(environment, found)
         store.remove_failed(options.set_name)
-        session = _Session(description, store, place, environment, options, report)
-        return session.run(cells)
+        return _Session(description, store, place, environment, options, report).run(cells)
 
 
 def _runs(cells: list[str]) -> str:
@@ -188,31 +187,23 @@ def _interrupt(_signal: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
+@dataclass
 class _Session:
     """The runs of one call of the command."""
 
-    def __init__(
-        self,
-        description: Description,
-        store: Store,
-        place: Path,
-        environment: str,
-        options: SessionOptions,
-        report: Report,
-    ) -> None:
-        self.description = description
-        self.store = store
-        self.place = place
-        self.environment = environment
-        self.options = options
-        self.report = report
-        self.runs_s = 0.0
-        self.pauses_s = 0.0
-        self.thorough_s = 0.0
-        self.thorough: Counter[str] = Counter()  # runs that were read whole, by cell
-        self.slow_to_count: set[str] = set()  # cells whose events another program counts
-        self.failed = 0
-        self.unmatched: dict[str, list[str]] = {}  # patterns that found nothing, with the cells
+    description: Description
+    store: Store
+    place: Path
+    environment: str
+    options: SessionOptions
+    report: Report
+    runs_s: float = 0.0
+    pauses_s: float = 0.0
+    thorough_s: float = 0.0
+    thorough: Counter[str] = field(default_factory=Counter)  # runs that were read whole, by cell
+    slow_to_count: set[str] = field(default_factory=set)  # cells whose events another program counts
+    failed: int = 0
+    unmatched: dict[str, list[str]] = field(default_factory=dict)  # patterns without a match, with the cells
 
     def run(self, cells: list[Cell]) -> Ended:
         """Ends early, with what there is stored, at Ctrl-C and at SIGTERM, which batch systems send."""

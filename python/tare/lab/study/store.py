@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -145,13 +145,12 @@ class Store:
         """What the runs of a set have in a table, as OF_SET says; nothing where older results lack it."""
         return self.rows(OF_SET[table], *set_name) if table in self._tables() else []
 
-    def _tables(self) -> set[str]:
-        return {
-            row[0]
-            for row in self.rows(
-                "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
-            )
-        }
+    def _tables(self, database: str | None = None) -> set[str]:
+        """The tables of the database of this name; None: of this one."""
+        names = (
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = coalesce($1, current_database())"
+        )
+        return {row[0] for row in self.rows(names, database)}
 
     def describe(self, facts: Mapping[str, str]) -> None:
         """Stores facts about the study, by name. They replace those of the same names."""
@@ -241,19 +240,17 @@ class Store:
         }  # fmt: skip
         self._insert("runs", [row], extra=("factors", "started"), values=[levels, _time(outcome.started_ns)])
         self._insert("ranks", ranks)
-        self._insert(
-            "measures",
-            [
-                {"run": run, "phase": phase, "quantity": quantity, "unit": unit, "value": value}
-                for phase, quantity, unit, value in outcome.measures
-            ],
-        )
-        self._insert_many("flushes", [{"run": run, **vars(flush)} for flush in counts.flushes])
-        if counts.weight is not None:
-            self._insert("weights", [{"run": run, **vars(counts.weight)}])
-        self._insert_many("sampled", [{"run": run, **vars(rank)} for rank in counts.chosen])
-        self._insert_many("latencies", [{"run": run, **vars(size)} for size in counts.latencies])
-        self._insert_many("phases", [{"run": run, **vars(phase)} for phase in counts.phases])
+        names = ("run", "phase", "quantity", "unit", "value")
+        self._insert("measures", [dict(zip(names, (run, *each), strict=True)) for each in outcome.measures])
+        found: dict[str, Sequence[Any]] = {
+            "flushes": counts.flushes,
+            "weights": () if counts.weight is None else (counts.weight,),
+            "sampled": counts.chosen,
+            "latencies": counts.latencies,
+            "phases": counts.phases,
+        }
+        for table, of_run in found.items():
+            self._insert_many(table, [{"run": run, **vars(each)} for each in of_run])
         return int(run)
 
     def _insert(
@@ -319,16 +316,11 @@ class Store:
             "WHERE set_name = $1",
             [chosen, ours],
         )
-        there = {
-            row[0]
-            for row in self.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'other'")
-        }
-        for table in OF_RUNS:
-            if table in there:
-                self._connection.execute(
-                    f"INSERT INTO {table} BY NAME {moved}) FROM other.{table} WHERE run IN ({of_set})",
-                    [chosen, offset],
-                )
+        for table in self._tables("other").intersection(OF_RUNS):
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME {moved}) FROM other.{table} WHERE run IN ({of_set})",
+                [chosen, offset],
+            )
         return chosen, int(count)
 
     def add_session(self, session: Mapping[str, Any]) -> None:

@@ -125,8 +125,8 @@ def report(
         from tare.lab.study.sections import as_json
 
         content = {
-            "title": found.title,
-            "set": found.set_name,
+            "title": found.analysis.description.title,
+            "set": found.analysis.set_name,
             "warnings": found.warnings,
             "sections": as_json(found.sections),
         }
