@@ -58,9 +58,10 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
 
     def read() -> Any:
         with native_errors():
-            return module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
+            found = module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
+        return {name: getattr(found, name) for name in found.__match_args__}
 
-    done: Imported = _in_child_process(anchor, read)
+    done = module.Imported(**_in_child_process(anchor, read))
     _describe(run_dir, anchor, done)
     return done
 
