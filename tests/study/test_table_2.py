@@ -12,6 +12,8 @@ import duckdb
 import pandas as pd
 import pytest
 from made_up_runs import outcome
+from tare import _native
+from tare.analysis.rows import changed
 from tare.lab.study import description, phased, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.counts import Counts, RankCounts
@@ -179,23 +181,15 @@ class MadeUpRun:
     )
 
     def __init__(self) -> None:
-        trace = {
-            "policy": "block",
-            "written": True,
-            "dropped": 0,
-            "overwritten_bytes": 0,
-            "kept_newest": False,
-        }
-        cost = {"flushes": 0, "drains": 0, "flush_bytes": 0, "drain_bytes": 0}
-        of_zero = {"flushes": 1, "drains": 1, "flush_bytes": 30, "drain_bytes": 7}
-        self.processes: list[dict[str, Any]] = [
-            {"rank": 0, "size": 2, "trace": trace | {"events": 13}, "cost": of_zero},
-            {"rank": 1, "size": 2, "trace": trace | {"events": 2}, "cost": cost},
+        trace = {"policy": "block"}
+        of_zero = _native.Cost(flushes=1, drains=1, flush_bytes=30, drain_bytes=7)
+        self.processes = [
+            _native.Process(rank=0, size=2, trace=_native.Trace(**trace, events=13), cost=of_zero),
+            _native.Process(rank=1, size=2, trace=_native.Trace(**trace, events=2), cost=_native.Cost()),
         ]
         self.entries = {"a": 2, "b": 1}
         self.read = 0
 
-    @property
     def phases(self) -> list[Any]:
         rows: list[tuple[int, str | None, int]] = [(rank, None, 0) for rank in (0, 1)]
         rows += [(0, name, entries) for name, entries in self.entries.items()]
@@ -254,7 +248,10 @@ def test_a_trace_with_phases_is_read_only_where_there_is_time() -> None:
 )
 def test_of_an_incomplete_trace_nothing_is_said(part: str, field: str, value: object) -> None:
     run = MadeUpRun()
-    run.processes[0] = run.processes[0] | {part: run.processes[0][part] | {field: value}}
+    of_zero = run.processes[0]
+    parts = {"trace": of_zero.trace, "cost": of_zero.cost}
+    parts[part] = changed(parts[part], **{field: value})
+    run.processes[0] = _native.Process(rank=0, size=2, **parts)
     assert by_phase(run) == ()
 
 

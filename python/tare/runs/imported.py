@@ -61,7 +61,7 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
             found = module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
         return {name: getattr(found, name) for name in found.__match_args__}
 
-    done = module.Imported(**_in_child_process(anchor, read))
+    done: Imported = module.Imported(**_in_child_process(anchor, read))
     _describe(run_dir, anchor, done)
     return done
 

@@ -233,7 +233,7 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
              contexts_[i].parent);
   for (const auto& [type, number] : metrics_) {
     const EventType& counter = run_.event_types()[static_cast<std::size_t>(type)];
-    const OTF2_StringRef name = written(to, plain_text(counter.name)), unit = string(plain_text(counter.unit));
+    const OTF2_StringRef unit = written(to, plain_text(counter.unit)), name = written(to, plain_text(counter.name));
     const OTF2_MetricMemberRef member = number;
     to.write(OTF2_GlobalDefWriter_WriteMetricMember, member, name, 0, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT,
              OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, unit);
@@ -265,7 +265,7 @@ void Definitions::write_windows(Output& to, const std::set<std::int32_t>& window
 
 void Definitions::write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations) {
   constexpr OTF2_SystemTreeNodeRef machine = 0;
-  const OTF2_StringRef machine_name = written(to, "machine"), node_class = string("node");
+  const OTF2_StringRef machine_name = written(to, "machine"), node_class = written(to, "node");
   to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, machine, machine_name, machine_name,
            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
   to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, machine, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
@@ -293,7 +293,7 @@ void Definitions::write_processes(Output& to, const CommLocations& ranks, const 
     const std::string world = absent.world == 0 ? "" : "world " + std::to_string(absent.world) + " ";
     write_group(count + i, world + "rank " + std::to_string(absent.rank) + " (not in the trace)", machine);
   }
-  const OTF2_StringRef lost_name = string("TARE::LOST_RECORDS");
+  const OTF2_StringRef lost_name = written(to, "TARE::LOST_RECORDS");
   for (const LocationEntry& location : locations) {
     const OTF2_StringRef name = written(to, location.name);
     to.write(OTF2_GlobalDefWriter_WriteLocation, location.reference, name, OTF2_LOCATION_TYPE_CPU_THREAD,
