@@ -53,7 +53,8 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
   Fields& operator=(Fields&&) = delete;
-  ~Fields() {
+  // It can only fail for want of memory while the module is made.
+  ~Fields() {  // NOLINT(bugprone-exception-escape)
     if (names_.is_valid()) class_.attr("__match_args__") = nb::tuple(names_);
   }
 

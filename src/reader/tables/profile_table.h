@@ -17,9 +17,8 @@ std::optional<ProfileKey> profile_key(const std::string& name);
 
 ProfileKeys keys_of(const std::vector<ProfileKey>& by);
 
-// The columns are in the order of the keys. A column that several keys have is at the place of the first of them.
+// The table `profile` is that by site, communicator and size. The columns are in the order of the keys. A column that
+// several keys have is at the place of the first of them.
 Result<TableStream> profile_table(Run& run, const std::vector<ProfileKey>& by, const ProfileChoice& choice);
-// The profile by site, communicator and size.
-Result<TableStream> profile_table(Run& run);
 
 }  // namespace tare::reader

@@ -29,6 +29,7 @@ rows::SampledClass class_of(const SampledClass& sampled, const RunTexts& texts) 
 Result<TableStream> callsite_table(Run& run) {
   const RunTexts texts(run, SiteTexts::paths);
   std::vector<rows::Callsites> rows;
+  rows.reserve(run.sites().size());
   for (std::int32_t site = 0; site < static_cast<std::int32_t>(run.sites().size()); ++site)
     rows.push_back({.site = site, .place = texts.place(site), .path = texts.path(site)});
   return stored_table(std::move(rows), texts);
