@@ -16,7 +16,8 @@ void append(EventBuffer& events, const SourceCall& call, std::uint32_t site, std
                                         site,
                                         call.object};
   std::memcpy(events.place(), &record, sizeof record);
-  std::memcpy(events.place() + sizeof record, call.arguments.data(), call.arguments.size_bytes());
+  if (!call.arguments.empty())
+    std::memcpy(events.place() + sizeof record, call.arguments.data(), call.arguments.size_bytes());
   events.publish(bytes);
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstdio>
+#include <deque>
 #include <stdexcept>
 #include <string>
 
@@ -244,11 +245,16 @@ TEST_F(UserCodeOfTwoRanks, CannotBeReplacedLater) {
   EXPECT_NE(nullptr, side[0].change(("random:1,analysis=" + addressed(&chooser)).c_str()));
 }
 
+// It lives as long as the process, as does what the user's code has allocated.
+UserCode& new_code() {
+  static auto& all = *new std::deque<UserCode>;
+  return all.emplace_back();
+}
+
 std::string refused(const std::string& text) {
   Spec spec;
   EXPECT_EQ(nullptr, format::parse_sample_spec(text.c_str(), spec));
-  UserCode code;
-  const char* wrong = code.load(spec);
+  const char* wrong = new_code().load(spec);
   return wrong == nullptr ? "" : wrong;
 }
 
@@ -267,7 +273,7 @@ TEST(UserCode, IsRefusedWithTheReason) {
 TEST(UserCode, OfTheExampleChoosesBySize) {
   Spec spec;
   ASSERT_EQ(nullptr, format::parse_sample_spec(CHOOSE_BY_SIZE ":1000", spec));
-  UserCode code;
+  UserCode& code = new_code();
   ASSERT_EQ(nullptr, code.load(spec));
   const auto weight_of = [&](std::uint64_t bytes, double random) {
     float weight = 0;
