@@ -15,12 +15,14 @@ template <class Value>
 class Values {
  public:
   Values(const RowBatch& batch, std::size_t first, std::size_t offset)
-      : at_(batch.first + first * batch.row_bytes + offset), row_bytes_(batch.row_bytes) {}
-  const Value& operator[](std::size_t row) const { return *reinterpret_cast<const Value*>(at_ + row * row_bytes_); }
+      : batch_(batch), first_(first), offset_(offset) {}
+  const Value& operator[](std::size_t row) const {
+    return *reinterpret_cast<const Value*>(batch_.first + (first_ + row) * batch_.row_bytes + offset_);
+  }
 
  private:
-  const char* at_;
-  std::size_t row_bytes_;
+  const RowBatch& batch_;
+  std::size_t first_, offset_;
 };
 
 std::uint8_t* cleared_bits(std::size_t count, const Arena& arena) {
