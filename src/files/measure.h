@@ -33,8 +33,8 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
 void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
          std::span<const std::uint64_t> arguments) noexcept;
 
-// Measures real(), a call of the function made in the frame `caller` (TARE_CALLER). end_of(result, error) says with
-// what it has ended: calls done(bytes, arguments...).
+// Measures real(), a call of the function made in the frame `caller` (TARE_CALLER). describe(result, error) returns the
+// bytes that it has moved and its arguments, as end() takes them; `error`: errno if the call failed, else 0.
 template <Function function, class Real, class Describe>
 [[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Describe describe) {
   Begun begun;

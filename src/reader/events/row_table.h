@@ -1,8 +1,11 @@
 // Tables that are made of rows (namespace rows).
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +16,20 @@
 #include "reader/events/run_texts.h"
 
 namespace tare::reader {
+
+// Counts as columns have them.
+inline std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+inline std::optional<std::int64_t> rounded(std::optional<double> number) {
+  return number ? std::optional<std::int64_t>(std::llround(*number)) : std::nullopt;
+}
+// Time and bytes of a FunctionTotal or SiteTotal. The time is not known if no call was timed.
+template <class Total>
+rows::Total total_of(const Total& total) {
+  return {.time_ns = rounded(total.measured_calls == 0 ? std::nullopt : std::optional(total.time_ns)),
+          .time_error_ns = rounded(total.time_error_ns),
+          .bytes = rounded(total.bytes),
+          .bytes_error = rounded(total.bytes_error)};
+}
 
 // Rows of any type of the namespace `rows`.
 struct RowBatch {

@@ -1,9 +1,8 @@
 // Columns about calls that the tables of messages, collectives, requests and waits have in common.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <optional>
 
 #include "reader/events/row_table.h"
 #include "reader/matching/message.h"

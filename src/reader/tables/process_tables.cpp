@@ -2,11 +2,6 @@
 #include "reader/events/row_table.h"
 
 namespace tare::reader {
-namespace {
-
-std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-
-}  // namespace
 
 Result<TableStream> rank_table(Run& run) {
   RunTexts texts(run, SiteTexts::none);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/function_meaning.h"
+#include "reader/events/row_table.h"
 #include "reader/model/quantiles.h"
 #include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
@@ -151,10 +152,6 @@ bool has_counted_spells(const Run& run) {
 // Whether the totals of the whole run are known for such rows.
 bool knows_whole_run(const Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
   return keys.has_function() && !keys.size && !keys.communicator && !choice.communicators && has_counted_spells(run);
-}
-
-std::optional<std::int64_t> rounded(const std::optional<double>& number) {
-  return number ? std::optional(static_cast<std::int64_t>(std::llround(*number))) : std::nullopt;
 }
 
 // Of calls of which none was measured, no more is known than their number.

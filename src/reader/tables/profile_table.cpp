@@ -9,8 +9,6 @@
 namespace tare::reader {
 namespace {
 
-std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-
 // The bytes of a call of the class: from the first to below the second.
 rows::SizeKey size_of(std::int16_t size_class) {
   if (size_class < 0) return {};

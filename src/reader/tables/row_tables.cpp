@@ -1,19 +1,11 @@
 #include "reader/tables/row_tables.h"
 
-#include <cmath>
-
 #include "reader/events/row_table.h"
 #include "reader/profile/function_totals.h"
 #include "reader/retiming/clock_correction.h"
 
 namespace tare::reader {
 namespace {
-
-std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-
-std::optional<std::int64_t> rounded(std::optional<double> number) {
-  return number ? std::optional<std::int64_t>(std::llround(*number)) : std::nullopt;
-}
 
 // Columns that depend on the keys of the query.
 template <class Row>
@@ -101,16 +93,11 @@ Result<TableStream> total_table(Run& run) {
   const RunTexts texts(run, SiteTexts::none);
   std::vector<rows::Totals> rows;
   for (const FunctionTotal& total : function_totals(run.processes(), run.profile_sums(by_rank_and_function)))
-    rows.push_back(
-        {.world_rank = {total.world, total.rank},
-         .function = texts.function(total.function),
-         .calls = as_int64(total.calls),
-         .measured_calls = as_int64(total.measured_calls),
-         // The time is not known if no call of the function was timed.
-         .total = {.time_ns = rounded(total.measured_calls == 0 ? std::nullopt : std::optional(total.time_ns)),
-                   .time_error_ns = rounded(total.time_error_ns),
-                   .bytes = rounded(total.bytes),
-                   .bytes_error = rounded(total.bytes_error)}});
+    rows.push_back({.world_rank = {total.world, total.rank},
+                    .function = texts.function(total.function),
+                    .calls = as_int64(total.calls),
+                    .measured_calls = as_int64(total.measured_calls),
+                    .total = total_of(total)});
   return stored_table(std::move(rows), texts);
 }
 

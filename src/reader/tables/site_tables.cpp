@@ -7,10 +7,6 @@
 namespace tare::reader {
 namespace {
 
-std::optional<std::int64_t> rounded(std::optional<double> number) {
-  return number ? std::optional<std::int64_t>(std::llround(*number)) : std::nullopt;
-}
-
 // What tells the classes of sampled messages apart.
 rows::SampledClass class_of(const SampledClass& sampled, const RunTexts& texts) {
   return {.world = sampled.world,
@@ -39,20 +35,15 @@ Result<TableStream> site_total_table(Run& run) {
   const RunTexts texts(run, SiteTexts::paths);
   std::vector<rows::SiteTotals> rows;
   for (const SiteTotal& total : run.site_totals({.rank = true}))
-    rows.push_back(
-        {.world_rank = {total.world, total.rank},
-         .function = texts.function(total.function),
-         .site = if_known(total.site),
-         .place = texts.place(total.site),
-         .path = texts.path(total.site),
-         .calls = std::llround(total.calls),
-         .calls_error = rounded(total.calls_error),
-         .measured_calls = static_cast<std::int64_t>(total.measured_calls),
-         // The time is not known if none of the calls was timed.
-         .total = {.time_ns = rounded(total.measured_calls == 0 ? std::nullopt : std::optional(total.time_ns)),
-                   .time_error_ns = rounded(total.time_error_ns),
-                   .bytes = rounded(total.bytes),
-                   .bytes_error = rounded(total.bytes_error)}});
+    rows.push_back({.world_rank = {total.world, total.rank},
+                    .function = texts.function(total.function),
+                    .site = if_known(total.site),
+                    .place = texts.place(total.site),
+                    .path = texts.path(total.site),
+                    .calls = std::llround(total.calls),
+                    .calls_error = rounded(total.calls_error),
+                    .measured_calls = static_cast<std::int64_t>(total.measured_calls),
+                    .total = total_of(total)});
   return stored_table(std::move(rows), texts);
 }
 
