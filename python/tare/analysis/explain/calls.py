@@ -15,8 +15,7 @@ from tare.analysis.explain.finding import (
     TINY_BYTES,
     Finding,
 )
-from tare.analysis.explain.losses import Line, total
-from tare.analysis.explain.waiting import is_of_messages
+from tare.analysis.explain.losses import Line, is_of_messages, total
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 

@@ -139,11 +139,13 @@ def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
 
     That is so if it moves little; and if all make it together, they take long together.
     """
-    kind = meaning(function).kind
-    return kind == "collective" or (kind in _OF_MESSAGES and sizes.get(function, 0.0) < _LONG_BYTES)
+    moves_little = is_of_messages(function) and sizes.get(function, 0.0) < _LONG_BYTES
+    return moves_little or meaning(function).kind == "collective"
 
 
-_OF_MESSAGES = ("send", "receive", "exchange", "probe", "start", "completion")
+def is_of_messages(function: str) -> bool:
+    """Whether a function of MPI sends, receives, or asks or waits for messages between two ranks."""
+    return meaning(function).kind in ("send", "receive", "exchange", "probe", "start", "completion")
 
 
 def _in_calls(basis: Basis) -> dict[Line, int]:

@@ -18,7 +18,7 @@ from tare.analysis.explain.finding import (
     SLOW_WORKER,
     Finding,
 )
-from tare.analysis.explain.losses import Activity, Loss, total
+from tare.analysis.explain.losses import Activity, Loss, is_of_messages, total
 from tare.analysis.rows import UNKNOWN
 from tare.functions import meaning
 
@@ -284,11 +284,6 @@ def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) 
         cause_rank=hub_rank,
         cause_share=share,
     )
-
-
-def is_of_messages(function: str) -> bool:
-    """Whether a function of MPI sends, receives, or asks or waits for messages between two ranks."""
-    return meaning(function).kind in ("send", "receive", "exchange", "probe", "start", "completion")
 
 
 def _mean(times: Collection[int]) -> float:
