@@ -183,6 +183,22 @@ def test_nothing_is_wider_than_the_screen(browser: Any, file: Path, width: int) 
     context.close()
 
 
+@pytest.mark.parametrize("width", [360, 1000, 1600])
+def test_no_heading_is_cut(browser: Any, file: Path, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
+    opened = Opened(context.new_page(), file.as_uri())
+    opened.page.evaluate("tare.fitTables(false)")
+    headings = "main :is(.tabulator-col-title, h1, h2, h3, th, .card .label, .labels button)"
+    found = opened.page.eval_on_selector_all(
+        headings,
+        "all => all.filter(each => each.checkVisibility()).map(each => [each.textContent,"
+        " each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 6])",
+    )
+    assert len(found) > 40
+    assert [text for text, is_cut in found if is_cut] == []
+    context.close()
+
+
 def test_on_paper_it_is_light_and_nothing_is_cut_off(browser: Any, file: Path) -> None:
     """Also of a wide window with a dark page of which only the beginning has been in view."""
     context = browser.new_context(viewport={"width": 1600, "height": 400}, offline=True, color_scheme="dark")

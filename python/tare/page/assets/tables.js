@@ -36,8 +36,9 @@
       sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
       headerSortStartingDir: isText ? "asc" : "desc",
       formatter: (cell) => cellOf(column, cell.getRow().getData()),
+      headerWordWrap: true, // a heading is never cut: it has as many lines as it needs, and room for its longest word
       width,
-      minWidth: minWidth ?? (isText ? 130 : 84),
+      minWidth: Math.max(minWidth ?? (isText ? 130 : 84), 24 + 8 * Math.max(...title.split(" ").map((word) => word.length))),
       widthGrow: grow ?? (isText ? 2 : 1),
       resizable: false,
     };
