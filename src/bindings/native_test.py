@@ -149,9 +149,9 @@ class NativeTest(unittest.TestCase):
         self.assertEqual((row.rank, row.thread, row.world), (1, 0, 0))
         length = timeline.end_ns - timeline.start_ns
         self.assertEqual(length, 8000)
-        self.assertEqual(len(_native.ACTIVITIES), 9)
-        # Nine shares and a function for each of 16 bins.
-        self.assertEqual(len(timeline.bins(0, 1, 1, 0, length, 16)), 16 * (9 + 2))
+        self.assertEqual(len(_native.ACTIVITIES), 10)
+        # Ten shares and a function for each of 16 bins.
+        self.assertEqual(len(timeline.bins(0, 1, 1, 0, length, 16)), 16 * (10 + 2))
         with self.assertRaisesRegex(ValueError, "too many bins"):
             timeline.bins(0, 2**40, 1, 0, length, 2**40)
         count, columns = timeline.calls(0, 1, 0, length, 10) or (0, b"")
@@ -160,6 +160,15 @@ class NativeTest(unittest.TestCase):
         self.assertIsNone(timeline.calls(0, 1, 0, length, 1))
         least, count, columns = timeline.longest(10)
         self.assertEqual((least, count), (0, 2))  # these are all
+        functions = [int(name == "MPI_Bcast") for name in self.run_.functions()]
+        every, count, columns = timeline.find(functions, [], 1, 0, 1, most=10)
+        self.assertEqual((every, count, struct.unpack_from("<d", columns)), (1, 1, (3000.0,)))
+        self.assertEqual(timeline.find([], [], 1, 0, 1), (0, 0, b""))
+        count, columns = timeline.around(0, 2500)
+        self.assertEqual((count, struct.unpack_from("<2d", columns)), (2, (2000.0, 3000.0)))
+        timeline.find_waits()
+        self.assertEqual(timeline.waits(0, 1, 0, length, 10), (0, b""))  # there is one rank
+        self.assertEqual(timeline.path(0, 1, 0, length, 10)[0], 1)
         self.assertIsNone(timeline.messages(0, 1, 0, length, 10))
         self.assertEqual(timeline.match(10), (0, 0))
         self.assertEqual(timeline.messages(0, 1, 0, length, 10), (0, b""))

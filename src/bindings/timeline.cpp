@@ -3,12 +3,15 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 
 #include "bindings/fields.h"
 #include "bindings/parts.h"
 #include "reader/timeline/message_lines.h"
+#include "reader/timeline/read_wait_lines.h"
 #include "reader/timeline/timeline.h"
 
 namespace tare::bindings {
@@ -59,14 +62,39 @@ Columns of_lines(const std::vector<reader::MessageLine>& lines, std::int64_t ori
   return columns;
 }
 
+Columns of_waits(const std::vector<reader::WaitLine>& waits, std::int64_t origin_ns) {
+  using Wait = reader::WaitLine;
+  Columns columns;
+  columns.add<double>(waits, [&](const Wait& wait) { return wait.start_ns - origin_ns; });
+  columns.add<double>(waits, [](const Wait& wait) { return wait.wait_ns; });
+  columns.add<double>(waits, [&](const Wait& wait) { return wait.cause_ns - origin_ns; });
+  columns.add<std::uint32_t>(waits, [](const Wait& wait) { return wait.row; });
+  columns.add<std::uint32_t>(waits, [](const Wait& wait) { return wait.cause_row; });
+  columns.add<std::int32_t>(waits, [](const Wait& wait) { return wait.site; });
+  columns.add<std::uint16_t>(waits, [](const Wait& wait) { return wait.function; });
+  columns.add<std::uint16_t>(waits, [](const Wait& wait) { return static_cast<std::uint16_t>(wait.kind); });
+  return columns;
+}
+
+Columns of_path(const std::vector<reader::PathLine>& path, std::int64_t origin_ns) {
+  using Line = reader::PathLine;
+  Columns columns;
+  columns.add<double>(path, [&](const Line& line) { return line.begin_ns - origin_ns; });
+  columns.add<double>(path, [](const Line& line) { return line.end_ns - line.begin_ns; });
+  columns.add<std::uint32_t>(path, [](const Line& line) { return line.row; });
+  return columns;
+}
+
 struct Row {
   std::int32_t world = 0, rank = -1;
   std::uint32_t thread = 0;
   std::uint64_t events = 0;
 };
 
-// Calls or messages: how many, and their columns.
+// Calls, messages, waits or intervals of the path: how many, and their columns.
 using Found = std::pair<std::size_t, nb::bytes>;
+// What a search has found: how many there are, and those that are listed.
+using Search = std::tuple<std::uint64_t, std::size_t, nb::bytes>;
 
 // Times are relative to the start of the timeline.
 class PyTimeline {
@@ -94,6 +122,7 @@ class PyTimeline {
     Columns made;
     {
       const nb::gil_scoped_release unlocked;
+      const std::shared_lock using_it(waits_);
       bins = timeline_.bins(window(first, rows, group, from_ns, to_ns), columns);
       for (std::size_t i = 0; i < reader::activities; ++i)
         made.add<std::uint8_t>(bins, [i](const reader::Bin& bin) { return (bin.share[i] + 128U) / 257U; });
@@ -114,7 +143,7 @@ class PyTimeline {
     return Found(found.calls.size(), made.take());
   }
   std::tuple<std::int64_t, std::size_t, nb::bytes> longest(std::size_t most) const {
-    Timeline::Longest found;
+    Timeline::LongCalls found;
     Columns made;
     {
       const nb::gil_scoped_release unlocked;
@@ -123,7 +152,33 @@ class PyTimeline {
     }
     return {found.min_ns, found.calls.size(), made.take()};
   }
-  // Makes match(), which another thread executes, end early.
+  Found around(std::size_t row, std::int64_t time_ns) const {
+    return listed([&] { return timeline_.around(row, timeline_.start_ns() + time_ns); }, of_calls);
+  }
+  Found waits(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns, std::size_t most) const {
+    return listed([&] { return timeline_.waits(window(first, rows, 1, from_ns, to_ns), most); }, of_waits);
+  }
+  Found path(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns, std::size_t most) const {
+    return listed([&] { return timeline_.path(window(first, rows, 1, from_ns, to_ns), most); }, of_path);
+  }
+  Search find(const reader::Search& search, bool among_waits, std::size_t most) const {
+    std::uint64_t count = 0;
+    const auto take = [&count](auto found) {
+      count = found.count;
+      return std::move(found.longest);
+    };
+    const Found found = among_waits ? listed([&] { return take(timeline_.find_waits(search, most)); }, of_waits)
+                                    : listed([&] { return take(timeline_.find(search, most)); }, of_calls);
+    return {count, found.first, found.second};
+  }
+  // Bins, waits and the path have what it found from its end on.
+  void find_waits() {
+    const nb::gil_scoped_release unlocked;
+    reader::WaitLines found = unwrap(reader::read_wait_lines(shared_->run, timeline_, stop_));
+    const std::unique_lock changing(waits_);
+    timeline_.set_waits(std::move(found));
+  }
+  // Makes match() and find_waits(), which another thread executes, end early.
   void stop() { stop_ = true; }
   // How many messages have a line, and how many there are.
   std::pair<std::size_t, std::uint64_t> match(std::size_t most) {
@@ -137,18 +192,23 @@ class PyTimeline {
                                 std::size_t most) const {
     const auto lines = lines_;
     if (lines == nullptr) return std::nullopt;
+    return listed([&] { return lines->of(window(first, rows, 1, from_ns, to_ns), most); }, of_lines);
+  }
+
+ private:
+  template <typename Look, typename ColumnsOf>
+  Found listed(const Look& look, const ColumnsOf& columns_of) const {
     Columns made;
     std::size_t count = 0;
     {
       const nb::gil_scoped_release unlocked;
-      const auto found = lines->of(window(first, rows, 1, from_ns, to_ns), most);
+      const std::shared_lock using_it(waits_);
+      const auto found = look();
       count = found.size();
-      made = of_lines(found, timeline_.start_ns());
+      made = columns_of(found, timeline_.start_ns());
     }
     return Found(count, made.take());
   }
-
- private:
   Timeline read() {
     const nb::gil_scoped_release unlocked;
     return unwrap(Timeline::read(shared_->run));
@@ -160,6 +220,7 @@ class PyTimeline {
 
   std::shared_ptr<PyRun::Shared> shared_;
   Timeline timeline_;
+  mutable std::shared_mutex waits_;  // of timeline_
   std::shared_ptr<const reader::MessageLines> lines_;
   std::atomic<bool> stop_ = false;
 };
@@ -180,7 +241,9 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
       "Bins: the share of each of ACTIVITIES (u8, 255 is all), row by row; the function with the most time (u16,\n"
       "an index of `Run.functions()`, 65535: none). Calls: start, duration, bytes (f64), row (u32), site, peer\n"
       "(i32), function (u16; 65534: a flush). Messages: sent, how long until received, bytes (f64), rows from and\n"
-      "to (u32), tag (i32).")
+      "to (u32), tag (i32). Waits: start, duration, when the call that was waited for began (f64), row, row of that\n"
+      "call (u32), site (i32), function, kind (u16, an index of WAIT_KINDS). Critical path: start, duration (f64),\n"
+      "row (u32).")
       .def_prop_ro("start_ns", &PyTimeline::start_ns)
       .def_prop_ro("end_ns", &PyTimeline::end_ns)
       .def("rows", &PyTimeline::rows)
@@ -190,7 +253,25 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
            "How many calls and flushes touch the window, and their columns; None if more than `most`.")
       .def("longest", &PyTimeline::longest, "most"_a,
            "All calls of at least so many nanoseconds (0: all), how many, and their columns; at most `most`.")
-      .def("stop", &PyTimeline::stop, "Ends match() of another thread early.")
+      .def("around", &PyTimeline::around, "row"_a, "time_ns"_a,
+           "The call before a time, those under way, and the next: how many there are, and their columns.")
+      .def("waits", &PyTimeline::waits, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a,
+           "The longest waits that touch the window; none before find_waits().")
+      .def("path", &PyTimeline::path, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a,
+           "The longest intervals of the critical path that touch the window; none before find_waits().")
+      .def(
+          "find",
+          [](const PyTimeline& of, std::vector<std::uint32_t> functions, std::vector<std::uint32_t> sites,
+             std::uint32_t words, std::size_t first, std::size_t rows, std::int64_t min_ns, std::int32_t peer,
+             bool waits, std::size_t most) {
+            return of.find({std::move(functions), std::move(sites), words, first, rows, min_ns, peer}, waits, most);
+          },
+          "functions"_a, "sites"_a, "words"_a, "first"_a, "rows"_a, "min_ns"_a = 0, "peer"_a = -1, "waits"_a = false,
+          "most"_a = 1,
+          "Calls, or waits, whose function or site fits all words, which are bits: `functions` and `sites` have those\n"
+          "that fit each. How many there are, how many of the longest are given, and their columns.")
+      .def("find_waits", &PyTimeline::find_waits, "Reads the waits and the critical path; may be called once.")
+      .def("stop", &PyTimeline::stop, "Ends match() and find_waits() of another thread early.")
       .def("match", &PyTimeline::match, "most"_a,
            "Matches messages, keeps the `most` that took longest: how many were kept, how many there are.")
       .def("messages", &PyTimeline::messages, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a,
@@ -200,6 +281,9 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
   nb::list names;
   for (const char* name : reader::activity_names) names.append(name);
   module.attr("ACTIVITIES") = names;
+  nb::list kinds;
+  for (const char* name : reader::wait_kind_names) kinds.append(name);
+  module.attr("WAIT_KINDS") = kinds;
 }
 
 }  // namespace tare::bindings

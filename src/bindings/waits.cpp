@@ -85,7 +85,9 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("kind", &Wait::kind)
       .field("waits", &Wait::waits)
       .field("wait_ns", &Wait::wait_ns)
-      .field("longest_ns", &Wait::longest_ns);
+      .field("longest_ns", &Wait::longest_ns)
+      .field("longest_start_ns", &Wait::longest_start_ns)
+      .field("longest_thread", &Wait::longest_thread);
   using Awaited = Named<reader::AwaitedSum>;
   rows_of_rank<reader::AwaitedSum>(module, "AwaitedSum",
                                    "The waits of one kind in the calls of a site, by the rank that they waited for.")

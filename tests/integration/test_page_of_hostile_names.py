@@ -65,9 +65,23 @@ def test_hostile_names_are_shown_and_do_nothing(hostile: Path, browser: Any) -> 
     for header in opened.page.query_selector_all(".tabulator-col"):
         header.hover()
     assert_unharmed(opened, hostile)
-    box = opened.page.locator("#timeline canvas.lanes").bounding_box()
+    canvas = opened.page.locator("#timeline canvas.lanes")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
     for x in (0.3, 0.55, 0.7):
         opened.page.mouse.move(box["x"] + x * box["width"], box["y"] + 10)
+        opened.page.mouse.click(box["x"] + x * box["width"], box["y"] + 10)
+        opened.wait("!document.querySelector('#timeline .chosen-part').hidden")
+        assert_unharmed(opened, hostile)
+    for text in ("waits", "<script>", ""):
+        opened.page.fill("#timeline input[type=search]", text)
+        opened.page.press("#timeline input[type=search]", "Enter")
+        opened.page.wait_for_timeout(100)
+        assert len(opened.texts("#timeline .found:not([hidden]) li")) == (
+            1 if text == "waits" else 2 * bool(text)
+        )
+        assert_unharmed(opened, hostile)
+    opened.page.locator("#overview .findings a").first.click()
     assert any("<script>window.harmed=1</script>" in text for text in opened.texts("main"))
     assert_unharmed(opened, hostile)
     context.close()

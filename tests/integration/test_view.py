@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import tare as package
-from browser import READY, Opened
+from browser import READY, Opened, viewing
 from environments import PYTHON, ROOT
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
@@ -25,14 +24,8 @@ RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 
 @pytest.fixture
 def serving(tare: Path) -> Iterator[str]:
-    """The address; in the end, Ctrl-C ends it quietly."""
-    process = subprocess.Popen([tare, "view", RUN], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stderr is not None
-    yield process.stdout.readline().strip()
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
-    assert (process.returncode, out) == (0, "")
-    assert errors == "Open this address in a browser. Ctrl-C ends it.\n"
+    with viewing(tare, RUN) as address:
+        yield address
 
 
 def test_a_request_that_is_under_way_at_the_end_is_no_leak() -> None:
@@ -184,22 +177,16 @@ def page_sentences(run: Any) -> list[str]:
 
 def test_two_runs_side_by_side(tare: Path, browser: Any, tmp_path: Path) -> None:
     shutil.copytree(RUN, tmp_path / "other")
-    command: list[Path | str] = [tare, "view", RUN, "--compare", tmp_path / "other"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     context = browser.new_context()
-    opened = Opened(context.new_page(), process.stdout.readline().strip())
-    said = page_sentences(package.open(RUN))
-    assert opened.texts("#comparison .findings li") == said * 2
-    chosen(opened, "compensated")
-    assert (
-        opened.texts("#comparison .findings li") == page_sentences(package.open(RUN, times="compensated")) * 2
-    )
-    assert opened.complaints == []
-    context.close()
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 0
+    with viewing(tare, RUN, "--compare", tmp_path / "other") as address:
+        opened = Opened(context.new_page(), address)
+        said = page_sentences(package.open(RUN))
+        assert opened.texts("#comparison .findings li") == said * 2
+        chosen(opened, "compensated")
+        said = page_sentences(package.open(RUN, times="compensated"))
+        assert opened.texts("#comparison .findings li") == said * 2
+        assert opened.complaints == []
+        context.close()
 
 
 def test_what_perfetto_cannot_compare(tare: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,3 +67,17 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def viewing(tare: Path, *arguments: Path | str) -> Iterator[str]:
+    """The address at which `tare view` shows a run; in the end, Ctrl-C ends it quietly."""
+    process = subprocess.Popen(
+        [tare, "view", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    assert errors == "Open this address in a browser. Ctrl-C ends it.\n"

@@ -347,10 +347,25 @@ class Timeline:
 
     def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
         cells = (rows * columns + 7) // 8 * 8
-        return bytes([100]) * cells + bytes(8 * cells) + bytes((2 * rows * columns + 7) // 8 * 8)
+        return bytes([100]) * cells + bytes(9 * cells) + bytes((2 * rows * columns + 7) // 8 * 8)
 
     def longest(self, most: int) -> tuple[int, int, bytes]:
         return 5, 2, struct.pack("<6d2I6i", 1e9, 1e9, 5e8, 5e8, 64, -1, 0, 1, 0, 1, 1, -1, 0, 0)
+
+    def find_waits(self) -> None:
+        return None
+
+    def find(
+        self, functions: list[int], sites: list[int], words: int, first: int, rows: int,
+        min_ns: int = 0, peer: int = -1, waits: bool = False, most: int = 1,
+    ) -> tuple[int, int, bytes]:  # fmt: skip
+        """The wait of rank 1 for rank 0, or the call of rank 0."""
+        if waits:
+            return 1, 1, struct.pack("<3dI4xI4xi4xH6xH6x", 1e9, 3e8, 1.2e9, 1, 0, 1, 0, 0)
+        return 1, 1, struct.pack("<3dI4xi4xi4xH6x", 1e9, 5e8, 64, 0, 0, 1, 0)
+
+    def path(self, first: int, rows: int, from_ns: int, to_ns: int, most: int) -> tuple[int, bytes]:
+        return 1, struct.pack("<2dI4x", 0, 2e9, 0)
 
     def match(self, most: int) -> tuple[int, int]:
         return 0, 0

@@ -30,8 +30,8 @@ BELOW = {
 }
 # The folders of the reader, the lowest first: each includes from itself and from those before it.
 READER_FOLDERS = [
-    "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
-    "waits", "structure", "tables", "testing",
+    "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "replay", "waits",
+    "timeline", "structure", "tables", "testing",
 ]  # fmt: skip
 # The folders of tared, the same.
 TARED_FOLDERS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]

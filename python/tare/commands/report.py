@@ -74,8 +74,8 @@ def report(
     for each in shown:
         recording = open_readable(run, member, times=each)
         other = None if compare is None else open_readable(compare, times=each)
-        contents[each] = {"content": content.of_run(recording, other)}
         trace = recording.timeline()
+        contents[each] = {"content": content.of_run(recording, other, trace)}
         if trace is None:
             break  # all times are the same
         contents[each] |= timeline.embedded(recording, trace)

@@ -10,30 +10,36 @@ from tare.analysis import communication, profile, tables
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
-from tare.page import call_sites, comparison, messages, overview, source_text, waits
+from tare.page import call_sites, comparison, instances, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
+from tare.page.timeline import WAITS_EVENTS
 
 if TYPE_CHECKING:
+    from tare._native import Timeline
     from tare.runs.run import Run
 
 SCHEMA = "tare.page/1"
-# Of longer traces the page has no wait states: finding them would take longer than all the rest.
-MAX_EVENTS = 20_000_000
 
 
-def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
-    """`other`: a run to compare it with. What is not printable in names of runs is escaped here."""
+def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None) -> dict[str, Any]:
+    """`other`: a run to compare it with. What is not printable in names of runs is escaped here.
+
+    With the timeline of the run, findings and wait states have their worst instance in it.
+    """
     _expect(run)
     by_site, by_size = profile.summed(run, ["site"]), profile.summed(run, ["size"])
     rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows, run.sites)
-    basis = Basis(run, max_events=MAX_EVENTS)
-    first = overview.of_run(run, rows, explain_basis(run, basis))
+    basis = Basis(run, max_events=WAITS_EVENTS)
+    explained = explain_basis(run, basis)
+    first = overview.of_run(run, rows, explained)
+    worst = instances.Instances(run, basis, timeline) if timeline is not None else None
     content = {
         "schema": SCHEMA,
         "version": __version__,
         "overview": first,
+        "instances": [worst.of_finding(each) for each in explained.findings] if worst else [],
         "classes": list(call_sites.CLASSES),
         "sites": sites,
         "ranks": rank_columns.of_run(run),
@@ -42,13 +48,13 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
         "latencies": messages.latencies(run),
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
-        "waits": waits.of_basis(basis),
+        "waits": waits.of_basis(basis, worst),
         "structure": waits.phases(run, basis),
         "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }
     if other is not None:
-        other_basis = Basis(other, max_events=MAX_EVENTS)
+        other_basis = Basis(other, max_events=WAITS_EVENTS)
         content["comparison"] = comparison.of_runs(run, other, basis, other_basis)
     return printable(content)  # type: ignore[no-any-return]
 

@@ -39,6 +39,7 @@ HEADERS = {
 # What one request may ask for.
 MAX_CELLS = 4 << 20
 MAX_LINES = 20_000
+MAX_FOUND = 500
 # Messages that are kept for `tare view`, those that took longest: half a gigabyte.
 MAX_MESSAGES = 12_000_000
 
@@ -53,8 +54,10 @@ class Site:
     def __init__(self, run: Run, other: Run | None = None) -> None:
         """`other`: a run to compare it with."""
         self._timeline = run.timeline()
-        self._content = document.as_json(content.of_run(run, other))
-        self._described = self._timeline and document.as_json(timeline.described(run, self._timeline))
+        self._content = document.as_json(content.of_run(run, other, self._timeline))
+        self._about = None if self._timeline is None else timeline.described(run, self._timeline)
+        self._described = self._about and document.as_json(self._about)
+        self._has_waits = False  # or they could not be read
         self._working = threading.Lock()  # one answer at a time: the reader itself uses all processors
         self._matching = threading.Thread(target=self._match, daemon=True)
 
@@ -63,10 +66,13 @@ class Site:
         self._matching.start()
 
     def _match(self) -> None:
-        """Takes its time: until it is done, no messages are shown."""
+        """Takes its time: until it is done, no messages and no waits are shown."""
         if self._timeline is not None:
             with suppress(TareError), native_errors():
                 self._timeline.match(MAX_MESSAGES)
+            with suppress(TareError), native_errors():
+                self._timeline.find_waits()
+            self._has_waits = True
 
     def close(self) -> None:
         """Nothing is answered any more, and no thread is in the reader when this returns."""
@@ -76,13 +82,17 @@ class Site:
         with self._working:
             self._timeline = self._described = None
 
-    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
-        """Type and body; None if there is no such thing in this run."""
+    def answer(self, name: str, query: dict[str, int], words: str = "") -> tuple[str, bytes] | None:
+        """Type and body; None if there is no such thing in this run. `words`: of a search."""
         known: dict[str, Callable[[dict[str, int]], tuple[str, bytes] | None]] = {
             "content": lambda _: (JSON, self._content),
             "timeline": lambda _: (JSON, self._described) if self._described else None,
             "picture": self._picture,
-            "messages": self._messages,
+            "messages": lambda query: self._lines(query, "messages"),
+            "waits": lambda query: self._lines(query, "waits"),
+            "path": lambda query: self._lines(query, "path"),
+            "around": self._around,
+            "search": lambda query: self._search(query, words),
         }
         if name not in known:
             raise NotAnswered(f"there is no {name}")
@@ -96,10 +106,26 @@ class Site:
             raise NotAnswered("no such part of the timeline")
         return BYTES, timeline.picture(traced, first, rows, group, span, columns)
 
-    def _messages(self, query: dict[str, int]) -> tuple[str, bytes] | None:
+    def _lines(self, query: dict[str, int], what: str) -> tuple[str, bytes] | None:
         traced, first, rows, span = self._window(query)
-        found = traced.messages(first, rows, *span, min(max(query.get("most", 0), 0), MAX_LINES))
-        return None if found is None else (BYTES, struct.pack("<II", found[0], 0) + found[1])
+        most = min(max(query.get("most", 0), 0), MAX_LINES)
+        if what != "messages" and not self._has_waits:
+            return None
+        return _counted(getattr(traced, what)(first, rows, *span, most))
+
+    def _around(self, query: dict[str, int]) -> tuple[str, bytes] | None:
+        traced, row, _, (start, _) = self._window(query)
+        return _counted(traced.around(row, start))
+
+    def _search(self, query: dict[str, int], words: str) -> tuple[str, bytes] | None:
+        traced, *_ = self._window(query)
+        assert self._about is not None
+        least, peer = query.get("min", 0), query.get("peer", -1)
+        if least < 0 or not -1 <= peer < 1 << 31:
+            raise NotAnswered("no such duration or rank")
+        if query.get("waits") and not self._has_waits:
+            return None
+        return BYTES, timeline.search(traced, self._about, words, query, MAX_FOUND)
 
     def _window(self, query: dict[str, int]) -> tuple[Timeline, int, int, tuple[int, int]]:
         if self._timeline is None:
@@ -114,6 +140,10 @@ class Site:
     @property
     def _count(self) -> int:
         return len(self._timeline.rows()) if self._timeline else 0
+
+
+def _counted(found: tuple[int, bytes] | None) -> tuple[str, bytes] | None:
+    return None if found is None else (BYTES, struct.pack("<II", found[0], 0) + found[1])
 
 
 class Sites:
@@ -139,7 +169,7 @@ class Sites:
                 site.close()
             self._times = {}
 
-    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
+    def answer(self, name: str, query: dict[str, int], words: str = "") -> tuple[str, bytes] | None:
         """`name`: the times, a slash, and what of them."""
         named, _, what = name.partition("/")
         with self._making:
@@ -150,7 +180,7 @@ class Sites:
                 site = self._make(times)
                 site.start()
                 self._made[times] = site
-        return self._made[times].answer(what, query)
+        return self._made[times].answer(what, query, words)
 
 
 class Server(serving.Server):
@@ -216,10 +246,12 @@ class _Handler(serving.Handler):
 
     def _data(self, name: str, asked: str) -> None:
         try:
-            query = {key: int(values[0]) for key, values in parse_qs(asked).items()}
+            given = {key: values[0] for key, values in parse_qs(asked).items()}
+            words = given.pop("words", "")
+            query = {key: int(value) for key, value in given.items()}
             if any(abs(value) >= 1 << 62 for value in query.values()):
                 raise NotAnswered("no such number")
-            found = self.server.site.answer(name, query)
+            found = self.server.site.answer(name, query, words)
         except (ValueError, TareError) as error:
             raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
         if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+from tare._native import WAIT_KINDS
 from tare.analysis.rows import placed
 from tare.reporters import terminal
 from tare.streams import visible
@@ -19,13 +20,21 @@ MAX_ROWS = 512
 MAX_COLUMNS = 4096
 MAX_CALLS = 500_000
 MAX_MESSAGES = 60_000
+MAX_WAITS = 60_000
+MAX_PATH = 60_000
 # Calls that are drawn one by one.
 MAX_DRAWN = 40_000
 # Bytes of the values of each column (src/bindings/timeline.cpp).
 CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
 MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
+WAIT_COLUMNS = (8, 8, 8, 4, 4, 4, 2, 2)
+PATH_COLUMNS = (8, 8, 4)
 # Of larger traces messages are not matched: it takes a fifth of a microsecond for each event.
 MATCHED_EVENTS = 50_000_000
+# Of larger ones waits are not looked for: finding them would take longer than all the rest.
+WAITS_EVENTS = 20_000_000
+# Of a search: words that are looked at.
+MAX_WORDS = 32
 
 
 def described(run: Run, timeline: Timeline) -> dict[str, Any]:
@@ -40,6 +49,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
         "threads": [row.thread for row in rows],
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
+        "wait_kinds": WAIT_KINDS,
     }
 
 
@@ -53,6 +63,8 @@ def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
     rows = -(-count // group)
     columns = min(MAX_COLUMNS, MAX_BINS // rows)
     length_ns = about["length_ns"]
+    if about["events"] <= WAITS_EVENTS:
+        timeline.find_waits()  # before the bins, which show them
     min_ns, calls, call_columns = timeline.longest(MAX_CALLS)
     about["bins"] = {"rows": rows, "group": group, "columns": columns}
     about["calls"] = {"count": calls, "min_ns": min_ns}
@@ -61,6 +73,13 @@ def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
         "timeline-bins": timeline.bins(0, rows, group, 0, length_ns, columns),
         "timeline-calls": _by_planes(call_columns, calls, CALL_COLUMNS),
     }
+    if about["events"] <= WAITS_EVENTS:
+        every, kept, waits = timeline.find([], [], 0, 0, count, waits=True, most=MAX_WAITS)
+        about["waits"] = {"count": kept, "found": every}
+        blocks["timeline-waits"] = _by_planes(waits, kept, WAIT_COLUMNS)
+        pieces, path = timeline.path(0, count, 0, length_ns, MAX_PATH)
+        about["path"] = {"count": pieces}
+        blocks["timeline-path"] = _by_planes(path, pieces, PATH_COLUMNS)
     if about["events"] <= MATCHED_EVENTS:
         kept, matched = timeline.match(MAX_MESSAGES)
         found = timeline.messages(0, count, 0, length_ns, kept)
@@ -79,6 +98,32 @@ def picture(
         count, data = found
         return struct.pack("<II", 1, count) + data
     return struct.pack("<II", 0, rows * columns) + timeline.bins(first, rows, group, *span, columns)
+
+
+def search(timeline: Timeline, about: dict[str, Any], words: str, query: dict[str, int], most: int) -> bytes:
+    """What `tare view` answers: calls, or waits, that fit all words, the longest; with a head of two numbers.
+
+    A word fits a call if it is part of the name of its function, or of its place.
+    """
+    asked = words.lower().split()[:MAX_WORDS]
+    every, kept, data = timeline.find(
+        _fitting(asked, about["functions"]),
+        _fitting(asked, about["places"]),
+        (1 << len(asked)) - 1,
+        query.get("first", 0),
+        query.get("rows", len(about["ranks"])),
+        query.get("min", 0),
+        query.get("peer", -1),
+        bool(query.get("waits", 0)),
+        most,
+    )
+    return struct.pack("<II", min(every, (1 << 32) - 1), kept) + data
+
+
+def _fitting(words: list[str], texts: list[str]) -> list[int]:
+    """The words that are part of each text, as bits."""
+    lowered = [text.lower() for text in texts]
+    return [sum(1 << i for i, word in enumerate(words) if word in text) for text in lowered]
 
 
 def _by_planes(data: bytes, count: int, widths: tuple[int, ...]) -> bytes:

@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from tare.analysis.explain.basis import Basis, WaitGroup
     from tare.analysis.rows import Placed
     from tare.analysis.structure import LoopRow, PhaseRow
+    from tare.page.instances import Instances
     from tare.runs.run import Run
 
 # So many ranks and delays of a line are listed.
 LISTED = 12
 
 
-def of_basis(basis: Basis) -> list[dict[str, Any]]:
+def of_basis(basis: Basis, worst: Instances | None) -> list[dict[str, Any]]:
     """A row for each kind of wait and line, the longest first; none without a trace."""
-    return [_row(group, basis) for group in basis.waits]
+    return [
+        {**_row(group, basis), "worst": worst and worst.of_wait(group.function, group.at, group.kind)}
+        for group in basis.waits
+    ]
 
 
 def places(basis: Basis) -> Iterable[Placed]:

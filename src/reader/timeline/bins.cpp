@@ -10,6 +10,18 @@ std::uint16_t as_share(double part) {
   return static_cast<std::uint16_t>(std::lround(std::clamp(part, 0.0, 1.0) * Bin::whole));
 }
 
+// Calls `use` with each bin that an interval touches, and with the part of the bin that it covers.
+template <typename Use>
+void for_parts(const Grid& grid, std::int64_t start_ns, std::int64_t end_ns, const Use& use) {
+  const double from = grid.place(start_ns), to = grid.place(end_ns);
+  if (to <= from) return;
+  const auto last = std::min(static_cast<std::size_t>(to), grid.bins - 1);
+  for (auto i = std::min(static_cast<std::size_t>(from), last); i <= last; ++i) {
+    const double begin = std::max(from, static_cast<double>(i)), end = std::min(to, static_cast<double>(i + 1));
+    if (end > begin) use(i, end - begin);
+  }
+}
+
 }  // namespace
 
 void Bin::add(Activity activity, double part) {
@@ -62,13 +74,17 @@ void BinFiller::add_call(std::int64_t start_ns, std::int64_t end_ns, Activity ac
 }
 
 void BinFiller::add_flush(std::int64_t start_ns, std::int64_t end_ns) {
-  const double from = grid_.place(start_ns), to = grid_.place(end_ns);
-  if (to <= from) return;
-  const auto last = std::min(static_cast<std::size_t>(to), grid_.bins - 1);
-  for (auto i = std::min(static_cast<std::size_t>(from), last); i <= last; ++i) {
-    const double begin = std::max(from, static_cast<double>(i)), end = std::min(to, static_cast<double>(i + 1));
-    if (end > begin) bins_[i].add(Activity::flush, end - begin);
-  }
+  for_parts(grid_, start_ns, end_ns, [this](std::size_t i, double part) { bins_[i].add(Activity::flush, part); });
+}
+
+void mark_wait(const Grid& grid, Bin* bins, std::int64_t start_ns, std::int64_t end_ns, Activity activity) {
+  for_parts(grid, start_ns, end_ns, [&](std::size_t i, double part) {
+    std::uint16_t& from = bins[i].share[static_cast<std::size_t>(activity)];
+    std::uint16_t& to = bins[i].share[static_cast<std::size_t>(Activity::waiting)];
+    const std::uint16_t moved = std::min(from, as_share(part));
+    from = static_cast<std::uint16_t>(from - moved);
+    to = static_cast<std::uint16_t>(std::min<unsigned>(to + unsigned{moved}, Bin::whole));
+  });
 }
 
 void BinFiller::finish() { close(); }

@@ -62,6 +62,9 @@ class BinFiller {
   std::vector<std::uint16_t> touched_;
 };
 
+// Time of an activity becomes time of Activity::waiting.
+void mark_wait(const Grid& grid, Bin* bins, std::int64_t start_ns, std::int64_t end_ns, Activity activity);
+
 // The weighted mean of bins, of a time interval or of several locations.
 class BinSum {
  public:

@@ -17,15 +17,15 @@ struct MessageLine {
   std::int64_t bytes;              // -1: not known
   std::int32_t tag;
 };
+inline std::int64_t length_ns(const MessageLine& of) { return difference(of.taken_ns, of.sent_ns); }
 
 // Immutable once read, so several threads may use it.
 class MessageLines {
  public:
-  static constexpr std::atomic<bool> never = false;
   // Matches all messages of the run, in about the time that `tare events` takes. Keeps the `most` messages that took
   // longest. Another thread may set `stop`; the result then has the messages found until then.
   static Result<MessageLines> read(Run& run, const Timeline& timeline, std::size_t most,
-                                   const std::atomic<bool>& stop = never);
+                                   const std::atomic<bool>& stop = false);
 
   std::uint64_t matched() const { return matched_; }  // number of messages that were matched
   // Sorted by sent_ns.

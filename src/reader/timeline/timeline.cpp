@@ -4,29 +4,16 @@
 #include <bit>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "format/event_columns.h"
 #include "reader/parallel.h"
 #include "reader/time_arithmetic.h"
+#include "reader/timeline/longest.h"
 
 namespace tare::reader {
-namespace {
-
 using namespace tare::format;
-
-// Classes of durations by their highest 5 bits, so that a class spans 3 to 6 percent.
-constexpr unsigned class_bits = 4;
-constexpr std::size_t duration_classes = 64U << class_bits;
-
-std::size_t duration_class(std::int64_t duration_ns) {
-  const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(duration_ns, 1));
-  const auto width = static_cast<unsigned>(std::bit_width(ns));
-  const std::uint64_t top = width > class_bits ? ns >> (width - 1 - class_bits) : ns << (class_bits + 1 - width);
-  return (width - 1) << class_bits | (top & ((1U << class_bits) - 1));
-}
-
-}  // namespace
 
 // Memory for decoding a chunk, which is reused for the next one.
 struct Timeline::Scratch {
@@ -170,14 +157,9 @@ Result<Timeline> Timeline::read(Run& run) {
     return made;
   }
   made.end_ns_ = std::max(made.end_ns_, sum(made.start_ns_, 1));
-  made.durations_.resize(made.rows_.size());
   const unsigned threads = threads_for(made.rows_.size(), 1);
   std::vector<Scratch> scratch(threads);
   parallel(made.rows_.size(), threads, [&](unsigned thread, std::size_t row) { made.read_row(row, scratch[thread]); });
-  std::vector<std::uint64_t> all(duration_classes);
-  for (auto& of_row : made.durations_)
-    for (std::size_t i = 0; i < of_row.size(); ++i) all[i] += of_row[i];
-  made.durations_ = {std::move(all)};
   for (std::size_t row = 0; row < made.rows_.size(); ++row)
     for (const Chunk& chunk : made.locations_[row].chunks)
       if (chunk.first_ns == INT64_MIN)
@@ -192,8 +174,6 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
   Location& location = locations_[row];
   std::vector<Bin> base(bins);
   BinFiller filler(whole(bins), base.data(), activity_.size());
-  std::vector<std::uint64_t>& durations = durations_[row];
-  durations.resize(duration_classes);
   for (Chunk& chunk : location.chunks) {
     const bool is_read = visit(row, chunk, scratch, [&] {
       for (std::size_t i = 0; i < scratch.start_ns.size(); ++i) {
@@ -201,7 +181,6 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
         const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
         filler.add_call(start, sum(start, duration), activity_[function], function);
-        ++durations[duration_class(duration)];
         chunk.first_ns = std::min(chunk.first_ns, start);
         chunk.last_ns = std::max(chunk.last_ns, sum(start, duration));
       }
@@ -216,8 +195,34 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
   }
   filler.finish();
   location.levels.push_back(std::move(base));
+  add_levels(location);
+}
+
+// The levels above the lowest.
+void Timeline::add_levels(Location& location) {
+  location.levels.resize(1);
   while (location.levels.back().size() > coarsening * fewest_bins)
     location.levels.push_back(coarser(location.levels.back(), coarsening));
+}
+
+void Timeline::set_waits(WaitLines waits) {
+  waits_ = std::move(waits);
+  parallel(rows_.size(), threads_for(rows_.size(), 1), [&](unsigned, std::size_t row) {
+    auto& levels = locations_[row].levels;
+    mark_waits(row, whole(levels.front().size()), levels.front().data());
+    add_levels(locations_[row]);
+  });
+}
+
+void Timeline::mark_waits(std::size_t row, const Grid& grid, Bin* bins) const {
+  if (row >= waits_.of_row.size()) return;
+  const auto& of = waits_.of_row[row];
+  // They do not overlap one another, so only the one before may reach into the grid.
+  auto at = std::partition_point(of.begin(), of.end(), [&](const WaitLine& w) { return w.start_ns < grid.from_ns; });
+  if (at != of.begin()) --at;
+  for (; at != of.end() && at->start_ns < grid.to_ns; ++at)
+    if (at->function < activity_.size())
+      mark_wait(grid, bins, at->start_ns, sum(at->start_ns, at->wait_ns), activity_[at->function]);
 }
 
 void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const {
@@ -238,6 +243,7 @@ void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch
     });
   }
   filler.finish();
+  mark_waits(row, grid, bins);
 }
 
 // The bins of one location on any grid.
@@ -337,38 +343,116 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
   return result;
 }
 
-Timeline::Longest Timeline::longest(std::size_t most) const {
-  Longest result;
-  if (rows_.empty()) return result;
-  const std::vector<std::uint64_t>& durations = durations_.front();
-  std::size_t least = duration_classes;
-  std::uint64_t count = 0;
-  while (least > 0 && count + durations[least - 1] <= most) count += durations[--least];
-  result.min_ns = least == 0 ? 0 : INT64_MAX;
-  std::vector<Longest> of_rows(rows_.size(), result);
-  const unsigned threads = threads_for(rows_.size(), 1);
+std::vector<TimelineCall> Timeline::around(std::size_t row, std::int64_t time_ns) const {
+  std::vector<TimelineCall> found;
+  if (row >= rows_.size()) return found;
+  std::vector<const Chunk*> chunks;  // those that can be read, in the order of time
+  for (const Chunk& chunk : locations_[row].chunks)
+    if (chunk.first_ns != INT64_MIN) chunks.push_back(&chunk);
+  const auto behind =
+      std::find_if(chunks.begin(), chunks.end(), [&](const Chunk* chunk) { return chunk->first_ns > time_ns; });
+  Scratch scratch;
+  std::optional<TimelineCall> before, after;
+  std::vector<TimelineCall> under_way;
+  const auto look = [&](const Chunk& chunk) {
+    visit(row, chunk, scratch, [&] {
+      for (std::size_t i = 0; i < scratch.start_ns.size(); ++i) {
+        const std::int64_t start_ns = scratch.start_ns[i], end_ns = sum(start_ns, scratch.duration_ns[i]);
+        if (start_ns > time_ns) {
+          if (!after || start_ns < after->start_ns) after = described(row, scratch, i);
+          return;
+        }
+        if (end_ns > time_ns)
+          under_way.push_back(described(row, scratch, i));
+        else if (!before || end_ns >= sum(before->start_ns, before->duration_ns))
+          before = described(row, scratch, i);
+      }
+    });
+  };
+  for (auto at = behind; at != chunks.begin() && !before;) look(**--at);
+  for (auto at = behind; at != chunks.end() && !after; ++at) look(**at);
+  if (before) found.push_back(*before);
+  found.insert(found.end(), under_way.begin(), under_way.end());
+  if (after) found.push_back(*after);
+  return found;
+}
+
+Timeline::Found<TimelineCall> Timeline::find(const Search& search, std::size_t most) const {
+  const std::size_t first = std::min(search.first, rows_.size());
+  const std::size_t count = std::min(search.rows, rows_.size() - first);
+  const unsigned threads = threads_for(count, 1);
   std::vector<Scratch> scratch(threads);
-  parallel(rows_.size(), threads, [&](unsigned thread, std::size_t row) {
+  std::vector<Longest<TimelineCall>> found(threads, Longest<TimelineCall>(most));
+  parallel(count, threads, [&](unsigned thread, std::size_t i) {
+    const std::size_t row = first + i;
     Scratch& of = scratch[thread];
-    Longest& own = of_rows[row];
+    Longest<TimelineCall>& own = found[thread];
     for (const Chunk& chunk : locations_[row].chunks) {
       if (chunk.first_ns == INT64_MIN) continue;
       visit(row, chunk, of, [&] {
-        for (std::size_t i = 0; i < of.start_ns.size(); ++i) {
-          const std::int64_t duration = of.duration_ns[i];
-          if (duration_class(duration) < least) continue;
-          own.calls.push_back(described(row, of, i));
-          own.min_ns = std::min(own.min_ns, duration);
+        for (std::size_t call = 0; call < of.start_ns.size(); ++call) {
+          const std::int64_t duration_ns = of.duration_ns[call];
+          if (duration_ns < search.min_ns) continue;
+          if (search.peer < 0 && search.fits(of.function[call]) && !own.keeps(duration_ns)) {
+            own.skip();
+            continue;
+          }
+          const TimelineCall each = described(row, of, call);
+          if (search.peer >= 0 && each.peer != search.peer) continue;
+          if (search.fits(each.function, each.site)) own.add(each);
         }
       });
     }
   });
-  for (Longest& own : of_rows) {
-    result.calls.insert(result.calls.end(), own.calls.begin(), own.calls.end());
-    result.min_ns = std::min(result.min_ns, own.min_ns);
-  }
-  if (result.calls.empty()) result.min_ns = 0;
+  Longest<TimelineCall> all(most);
+  for (const auto& each : found) all.add(each);
+  return {all.count(), all.take()};
+}
+
+Timeline::Found<WaitLine> Timeline::find_waits(const Search& search, std::size_t most) const {
+  Longest<WaitLine> found(most);
+  for (std::size_t row = search.first; row < waits_.of_row.size() && row - search.first < search.rows; ++row)
+    for (const WaitLine& wait : waits_.of_row[row])
+      if (wait.wait_ns >= search.min_ns && search.fits(wait.function, wait.site) &&
+          (search.peer < 0 || rows_[wait.cause_row].process->record.rank == search.peer))
+        found.add(wait);
+  return {found.count(), found.take()};
+}
+
+Timeline::LongCalls Timeline::longest(std::size_t most) const {
+  // One more, to know from which duration on there are too many.
+  Found<TimelineCall> found = find({}, most + 1);
+  LongCalls result;
+  result.calls = std::move(found.longest);
+  const auto min_ns = [&result] {
+    std::int64_t least = INT64_MAX;
+    for (const TimelineCall& call : result.calls) least = std::min(least, call.duration_ns);
+    return least;
+  };
+  if (result.calls.size() > most)
+    std::erase_if(result.calls, [least = min_ns()](const TimelineCall& call) { return call.duration_ns == least; });
+  result.min_ns = found.count <= most || result.calls.empty() ? 0 : min_ns();
+  std::sort(result.calls.begin(), result.calls.end(), [](const TimelineCall& a, const TimelineCall& b) {
+    return a.row != b.row ? a.row < b.row : a.start_ns < b.start_ns;
+  });
   return result;
+}
+
+std::vector<WaitLine> Timeline::waits(const Window& window, std::size_t most) const {
+  Longest<WaitLine> found(most);
+  for (std::size_t row = window.first; row < waits_.of_row.size() && row - window.first < window.rows; ++row)
+    for (const WaitLine& wait : waits_.of_row[row])
+      if (wait.start_ns < window.to_ns && sum(wait.start_ns, wait.wait_ns) > window.from_ns) found.add(wait);
+  return found.take();
+}
+
+std::vector<PathLine> Timeline::path(const Window& window, std::size_t most) const {
+  Longest<PathLine> found(most);
+  for (const PathLine& line : waits_.path)
+    if (line.begin_ns < window.to_ns && line.end_ns > window.from_ns && line.row >= window.first &&
+        line.row - window.first < window.rows)
+      found.add(line);
+  return found.take();
 }
 
 }  // namespace tare::reader

@@ -12,6 +12,8 @@
 #include "reader/events/event_chunks.h"
 #include "reader/run/run.h"
 #include "reader/timeline/bins.h"
+#include "reader/timeline/search.h"
+#include "reader/timeline/wait_line.h"
 
 namespace tare::reader {
 
@@ -26,8 +28,9 @@ struct TimelineCall {
   std::int32_t peer;                   // rank in the world; of a collective, its root; -1: none
   std::int64_t bytes;                  // -1: none
 };
+inline std::int64_t length_ns(const TimelineCall& of) { return of.duration_ns; }
 
-// Immutable once read, so several threads may use it. The run must outlive it.
+// Several threads may use it, except for set_waits(). The run must outlive it.
 class Timeline {
  public:
   // Limits of the lowest level of the pyramid: bins of all locations together, and of one location.
@@ -45,6 +48,8 @@ class Timeline {
   std::int64_t start_ns() const { return start_ns_; }
   std::int64_t end_ns() const { return end_ns_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // From now on, bins show the time of waits as Activity::waiting. May be called once, by read_wait_lines().
+  void set_waits(WaitLines waits);
 
   // A part of the timeline: `rows` rows, each of which merges `group` locations (the last row may have fewer). The
   // first row begins with location `first`. Times are Unix times.
@@ -63,13 +68,30 @@ class Timeline {
   // All calls and flushes that overlap the window, if there are at most `most`. `group` is ignored: each row of the
   // window is one location.
   Calls calls(const Window& window, std::size_t most) const;
-  // All calls of all locations that last at least `min_ns`.
-  struct Longest {
+  // The last call of a row that has ended at a time, the calls that are under way (of other sources, several may be),
+  // and the first call that begins later: those that there are, in this order.
+  std::vector<TimelineCall> around(std::size_t row, std::int64_t time_ns) const;
+
+  // What a search has found: how many, and the longest of them, in any order.
+  template <typename T>
+  struct Found {
+    std::uint64_t count = 0;
+    std::vector<T> longest;
+  };
+  Found<TimelineCall> find(const Search& search, std::size_t most) const;
+  // The duration is that of the wait, and the peer is the rank that was waited for.
+  Found<WaitLine> find_waits(const Search& search, std::size_t most) const;
+  // All calls of all locations that last at least `min_ns`: the longest, at most `most`. By row and time.
+  struct LongCalls {
     std::int64_t min_ns = 0;
     std::vector<TimelineCall> calls;
   };
-  // The longest calls, at most `most`. There may be fewer, because calls of similar duration are taken together or not.
-  Longest longest(std::size_t most) const;
+  LongCalls longest(std::size_t most) const;
+
+  // The waits and the intervals of the critical path that overlap the window, in the rows of the window; the longest,
+  // at most `most`. None before set_waits().
+  std::vector<WaitLine> waits(const Window& window, std::size_t most) const;
+  std::vector<PathLine> path(const Window& window, std::size_t most) const;
 
  private:
   struct Chunk {
@@ -92,6 +114,8 @@ class Timeline {
   static void add_source_calls(const Process& process, Scratch& scratch);
   std::pair<std::int64_t, std::int64_t> shown(std::size_t row, const format::DecodedSpan& span) const;
   TimelineCall described(std::size_t row, const Scratch& scratch, std::size_t call) const;
+  void mark_waits(std::size_t row, const Grid& grid, Bin* bins) const;
+  void add_levels(Location& location);
   void from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const;
   std::vector<Bin> of_row(std::size_t row, const Grid& grid, bool exactly, Scratch& scratch) const;
   Grid whole(std::size_t bins) const { return {start_ns_, end_ns_, bins}; }
@@ -101,8 +125,7 @@ class Timeline {
   std::vector<Row> rows_;
   std::vector<Location> locations_;
   std::vector<Activity> activity_;  // by number in Run::functions()
-  // Number of calls by duration_class(): during read() of each row, then of all rows together.
-  std::vector<std::vector<std::uint64_t>> durations_;
+  WaitLines waits_;
   std::int64_t start_ns_ = 0, end_ns_ = 0;
   std::vector<std::string> warnings_;
 };

@@ -6,6 +6,7 @@
 #include "reader/testing/script.h"
 #include "reader/testing/synthetic.h"
 #include "reader/timeline/message_lines.h"
+#include "reader/timeline/read_wait_lines.h"
 
 namespace tare::reader {
 namespace {
@@ -105,6 +106,88 @@ TEST_F(TimelineTest, TheLongestCalls) {
   ASSERT_EQ(longest.calls.size(), 2);  // all others are equally long, and too many
   EXPECT_EQ(longest.min_ns, 10);
   EXPECT_EQ(timeline->longest(1'000'000).calls.size(), 2 * short_calls + 2);
+}
+
+TEST_F(TimelineTest, ASearchFindsByFunctionDurationPeerAndRow) {
+  Search barriers;
+  barriers.functions.resize(run->functions().names().size());
+  barriers.words = 1;
+  for (std::size_t i = 0; i < barriers.functions.size(); ++i)
+    barriers.functions[i] = run->functions().name(static_cast<std::uint16_t>(i)) == "MPI_Barrier";
+  const auto found = timeline->find(barriers, 3);
+  EXPECT_EQ(found.count, 2 * short_calls);
+  ASSERT_EQ(found.longest.size(), 3U);
+  EXPECT_EQ(found.longest[0].duration_ns, 5);
+  barriers.rows = 1;
+  EXPECT_EQ(timeline->find(barriers, 3).count, short_calls);
+  barriers.words = 3;  // nothing has the second word
+  EXPECT_EQ(timeline->find(barriers, 3).count, 0U);
+  EXPECT_EQ(timeline->find({.min_ns = 6}, 3).count, 2U);
+  EXPECT_EQ(timeline->find({.peer = 1}, 3).count, 1U);
+  EXPECT_EQ(timeline->find({.first = 5}, 3).count, 0U);
+  const auto longest = timeline->find({.min_ns = 6}, 1).longest;
+  ASSERT_EQ(longest.size(), 1U);
+  EXPECT_EQ(longest[0].duration_ns, 1020);
+}
+
+TEST_F(TimelineTest, WhatLiesAroundATime) {
+  const auto all = timeline->calls(whole(), 2 * short_calls + 2).calls;
+  const auto& send = all[0];
+  const auto before = timeline->around(0, send.start_ns - 1);
+  ASSERT_EQ(before.size(), 1U);  // the first call is next
+  EXPECT_EQ(before[0].start_ns, send.start_ns);
+  const auto in_gap = timeline->around(0, send.start_ns + 12);
+  ASSERT_EQ(in_gap.size(), 2U);
+  EXPECT_EQ(in_gap[0].start_ns, send.start_ns);
+  EXPECT_EQ(in_gap[1].start_ns, send.start_ns + 15);
+  const auto in_call = timeline->around(0, send.start_ns + 15);
+  ASSERT_EQ(in_call.size(), 3U);
+  EXPECT_EQ(in_call[1].start_ns, send.start_ns + 15);
+  // Also where the neighbours lie in other chunks.
+  for (std::size_t i = 1; i + 2 < short_calls; i += 997) {
+    const auto found = timeline->around(0, all[i].start_ns + 5);
+    ASSERT_EQ(found.size(), 2U) << i;
+    EXPECT_EQ(found[0].start_ns, all[i].start_ns);
+    EXPECT_EQ(found[1].start_ns, all[i + 1].start_ns);
+  }
+  EXPECT_EQ(timeline->around(0, timeline->end_ns() + 100).size(), 1U);
+  EXPECT_TRUE(timeline->around(7, send.start_ns).empty());
+}
+
+// Rank 1 waits 1000 ns for rank 0, which computes; then nobody waits for long.
+TEST_F(TimelineTest, WaitsAndTheCriticalPath) {
+  const std::int64_t from = timeline->start_ns();
+  const auto near = [&] { return timeline->bins({1, 1, 1, from, from + 2000}, 200); };
+  EXPECT_EQ(spent(near(), 0, 200, Activity::waiting), 0);
+  const double received = spent(near(), 0, 200, Activity::receive),
+               far = spent(timeline->bins(whole(), 1), 1, 1, Activity::receive);
+  auto waits = read_wait_lines(*run, *timeline);
+  ASSERT_TRUE(waits) << waits.error();
+  ASSERT_EQ(waits->of_row.size(), 2U);
+  ASSERT_FALSE(waits->of_row[1].empty());
+  const WaitLine wait = waits->of_row[1][0];
+  EXPECT_EQ(wait.wait_ns, 1000);
+  EXPECT_EQ(wait.kind, WaitKind::late_sender);
+  EXPECT_EQ(wait.cause_row, 0U);
+  EXPECT_EQ(wait.cause_ns - wait.start_ns, 1000);
+  timeline->set_waits(std::move(*waits));
+  // From the events, and from the pyramid: what was receiving is now waiting, but for 20 ns.
+  EXPECT_NEAR(spent(near(), 0, 200, Activity::waiting), 0.5, 0.002);
+  EXPECT_NEAR(spent(near(), 0, 200, Activity::receive) + 0.5, received, 0.002);
+  const auto whole_run = timeline->bins(whole(), 1);
+  EXPECT_NEAR(spent(whole_run, 1, 1, Activity::receive) / far, 0.02, 0.02);
+  EXPECT_GT(spent(whole_run, 1, 1, Activity::waiting), 0.9 * far);
+
+  const auto found = timeline->find_waits({.min_ns = 900}, 5);
+  ASSERT_EQ(found.count, 1U);
+  EXPECT_EQ(found.longest[0].start_ns, wait.start_ns);
+  EXPECT_EQ(timeline->find_waits({.min_ns = 900, .peer = 1}, 5).count, 0U);
+  EXPECT_EQ(timeline->waits({1, 1, 1, wait.start_ns, wait.start_ns + 1}, 5).size(), 1U);
+  EXPECT_TRUE(timeline->waits({0, 1, 1, wait.start_ns, wait.start_ns + 1}, 5).empty());
+  // While rank 1 waits, the path is on rank 0.
+  const auto path = timeline->path({0, 2, 1, wait.start_ns + 500, wait.start_ns + 501}, 5);
+  ASSERT_EQ(path.size(), 1U);
+  EXPECT_EQ(path[0].row, 0U);
 }
 
 TEST_F(TimelineTest, AMessageIsALine) {

@@ -9,6 +9,7 @@
 
 #include "reader/matching/call_columns.h"
 #include "reader/time_arithmetic.h"
+#include "reader/waits/read_waits.h"
 
 namespace tare::reader {
 namespace {
@@ -64,7 +65,11 @@ class Sums {
     WaitSum& waits = of.waits.try_emplace(wait.rank).first->second;
     ++waits.waits;
     waits.wait_ns = sum(waits.wait_ns, wait.wait_ns);
-    waits.longest_ns = std::max(waits.longest_ns, wait.wait_ns);
+    if (wait.wait_ns > waits.longest_ns) {
+      waits.longest_ns = wait.wait_ns;
+      waits.longest_start_ns = wait.call.enter_ns;
+      waits.longest_thread = wait.call.thread;
+    }
     std::int64_t& awaited = of.awaited[wait.cause_rank];
     awaited = sum(awaited, wait.wait_ns);
     double rest = 1;
@@ -128,21 +133,6 @@ class Sums {
   Spans spans_;
   std::map<Where, Of> all_;
 };
-
-// Reads all wait states, again if some were misjudged. `make`: begins a new consumer.
-template <class Make>
-Result<WaitStates> read_waits(Run& run, const Make& make) {
-  EagerSends eager;
-  while (true) {
-    auto states = WaitStates::open(run, eager);
-    if (!states) return states.failure();
-    auto consume = make();
-    for (auto some = states->next(); !some.empty(); some = states->next())
-      for (const WaitState& wait : some) consume(wait);
-    if (!states->eager().has_misjudged()) return states;
-    eager = states->eager();
-  }
-}
 
 }  // namespace
 

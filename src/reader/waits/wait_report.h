@@ -20,6 +20,8 @@ struct WaitSum {
   std::int32_t site = -1;
   std::uint64_t waits = 0;
   std::int64_t wait_ns = 0, longest_ns = 0;
+  std::int64_t longest_start_ns = 0;  // Unix time
+  std::uint32_t longest_thread = 0;   // in which it was
 };
 
 // The wait states of one kind in the calls of one function at one site, by the rank that they waited for.

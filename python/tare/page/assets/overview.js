@@ -109,13 +109,19 @@
     return element("dl", { class: "facts-list" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
   }
 
+  // A finding leads to its worst instance, if it has one.
+  const said = (text, instance) => (instance ? element("a", { href: "#timeline", title: `Show ${tare.instanceNames[instance.what]} in the timeline`, onclick: (event) => {
+    event.preventDefault();
+    tare.showInstance(instance);
+  } }, text) : text);
+
   function draw(into, content) {
     const { overview, sites } = content;
     into.append(head(overview, content.environment), cards(content));
     for (const note of overview.notes) into.append(element("p", { class: "notice" }, note));
     if (!overview.ranks) return;
     into.append(element("div", { class: "panel" }, element("h3", {}, "What limits this program"),
-      element("ol", { class: "findings" }, overview.findings.map((finding) => element("li", {}, finding.replace(/(\d) %/g, "$1\u00a0%"))))));
+      element("ol", { class: "findings" }, overview.findings.map((finding, i) => element("li", {}, said(finding.replace(/(\d) %/g, "$1\u00a0%"), content.instances[i]))))));
     into.append(element("div", { class: "two" },
       element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), stack(overview.parts)),
       element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"),
@@ -124,4 +130,5 @@
   }
   tare.sections = [{ id: "overview", title: "Overview", draw }];
   tare.worst = worst;
+  tare.instanceNames = { wait: "the longest wait", call: "the longest call", iteration: "the slowest iteration" };
 })();

@@ -3,9 +3,12 @@
   "use strict";
   const { element, format } = tare;
   const { ACTIVITIES, FLUSH, NO_FUNCTION } = tare.timelineData;
-  const TITLES = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", other: "Other MPI", tare: "Flush of tare" };
+  const TITLES = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", other: "Other MPI", tare: "Flush of tare", waiting: "Waiting for a rank" };
   const MAX_ROWS = 48;
   const MAX_LINES = 2500;
+  const MAX_PARTS = 20000; // waits, and intervals of the critical path
+  // With more rows than fit, so many are shown around what is gone to.
+  const ROWS_AROUND = 16;
   const SHORTEST_NS = 50;
 
   class Timeline {
@@ -17,8 +20,11 @@
       this.kinds = new Map(content.sites.map((site) => [site.function, site.class]));
       this.shown = null; // what is on the canvas: { view, picture, lines }
       this.view = this.fromState();
-      this.messages = tare.state.get("messages") !== "off";
+      this.shows = { messages: tare.state.get("messages") !== "off", path: tare.state.get("path") === "on" };
       this.asked = 0;
+      this.panel = new tare.TimelinePanel(this);
+      this.find = new tare.TimelineFind(this);
+      this.jump = tare.timelineJump(this);
       this.build();
     }
     classOf = (number) => this.kinds.get(this.about.functions[number]) ?? "other";
@@ -46,25 +52,26 @@
     }
 
     build() {
-      this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Timeline. Arrow keys move, plus and minus zoom, Home shows the whole run, Page Up and Page Down move among rows", class: "lanes" });
+      this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Timeline. Comma and full stop choose calls, arrow keys move, plus and minus zoom; the question mark lists all keys", class: "lanes" });
       this.overlay = element("canvas", { class: "over", "aria-hidden": "true" });
       this.axis = element("div", { class: "axis", "aria-hidden": "true" });
       this.phases = element("div", { class: "phases", role: "img", "aria-label": this.content.structure.map((phase) => `Phase ${phase.phase} from ${(phase.start_ns / 1e9).toFixed(3)} s`).join(", ") });
       this.phases.hidden = this.content.structure.length < 2;
       this.labels = element("div", { class: "labels" });
       this.thumb = element("div", { class: "thumb" });
+      this.track = element("div", { class: "track" }, this.thumb);
+      this.hits = element("canvas", { class: "hits", "aria-hidden": "true" });
       this.tip = element("div", { class: "tip", role: "tooltip" });
       this.tip.hidden = true;
       this.status = element("p", { class: "hint", role: "status" });
       const press = (text, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-      this.toggle = press("Messages", "Show messages as lines", () => {
-        this.messages = !this.messages;
-        tare.state.set("messages", this.messages ? null : "off");
-        this.show();
-      });
+      this.toggles = {
+        messages: press("Messages", "Show messages as lines", () => this.toggle("messages")),
+        path: press("Critical path", "Show the chain of activities that the time of the run depends on", () => this.toggle("path")),
+      };
       const tools = element("div", { class: "tools" },
         element("span", { class: "group" }, press("Whole run", "Show the whole run", () => this.go(this.whole())), press("−", "Zoom out", () => this.zoom(2)), press("+", "Zoom in", () => this.zoom(0.5)), press("←", "Earlier", () => this.pan(-0.5)), press("→", "Later", () => this.pan(0.5))),
-        this.toggle);
+        this.toggles.messages, this.toggles.path, this.jump.node, press("?", "Keys", tare.timelineKeys.help(this)));
       const legend = element("div", { class: "tools legend-buttons", role: "group", "aria-label": "Shown" },
         ACTIVITIES.filter((name) => this.occurs(name)).map((name) => {
           const button = element("button", { type: "button", "aria-pressed": "true" }, tare.swatch(name), TITLES[name]);
@@ -77,11 +84,13 @@
           return button;
         }), element("span", { class: "plain" }, tare.swatch("computing"), "Outside of calls"));
       this.stage = element("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
-      this.box = element("div", { class: "panel timeline" }, element("div", { class: "track" }, this.thumb), this.axis, this.phases, element("div", { class: "lanes-box" }, this.labels, this.stage));
-      this.node = element("div", {}, tools, this.box, legend, this.status, element("p", { class: "hint" }, this.data.leftOut()));
+      this.box = element("div", { class: "panel timeline" }, this.track, this.hits, this.axis, this.phases, element("div", { class: "lanes-box" }, this.labels, this.stage));
+      this.box.style.setProperty("--labels", `${Math.max(...Array.from({ length: this.count() }, (_, row) => this.name(row, row).length)) * (this.count() > MAX_ROWS ? 2 : 1) + 2.5}ch`);
+      this.node = element("div", {}, tools, element("div", { class: "tools" }, this.find.tools), this.find.list, this.box, legend, this.panel.node, this.status, element("p", { class: "hint" }, this.data.leftOut()));
       this.listen();
     }
     occurs(name) {
+      if (name === "waiting") return (this.about.waits?.found ?? Number(this.data.isServed)) > 0;
       if (name === "tare") return this.content.flushes.some((row) => row.flushes);
       return this.content.sites.some((site) => site.class === name);
     }
@@ -100,7 +109,7 @@
       });
       this.canvas.addEventListener("pointermove", (event) => {
         const now = at(event);
-        if (drag && Math.abs(now.x - drag.x) > 3) this.select(drag.x, now.x);
+        if (drag && Math.abs(now.x - drag.x) > 3) this.drawOver(drag.x, now.x);
         this.hover(now, time(now));
       });
       this.canvas.addEventListener("pointerup", (event) => {
@@ -109,8 +118,9 @@
           const [from, to] = [time(drag), time(now)].sort((a, b) => a - b);
           this.go({ ...this.view, from, to });
         }
+        else if (drag) this.choose(now, time(now));
         drag = null;
-        this.select(0, 0);
+        this.drawOver();
       });
       this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
       this.canvas.addEventListener("dblclick", () => this.zoom(4));
@@ -121,26 +131,53 @@
         if (event.shiftKey) this.pan(Math.sign(step) * 0.15);
         else this.zoom(step > 0 ? 1.35 : 1 / 1.35, time(at(event)));
       }, { passive: false });
-      const keys = {
-        ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
-        ArrowUp: () => this.zoom(0.5), ArrowDown: () => this.zoom(2), Home: () => this.go(this.whole()), Escape: () => this.go(this.whole()),
-        PageUp: () => this.scroll(-1), PageDown: () => this.scroll(1),
-      };
-      this.canvas.addEventListener("keydown", (event) => {
-        if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.preventDefault();
-        keys[event.key]();
-      });
+      tare.timelineKeys.listen(this);
       new ResizeObserver(() => this.show()).observe(this.stage);
     }
-    select(a, b) {
+    // What lies over the picture: a frame around what is chosen, and the span that is being drawn (a, b: pixels).
+    drawOver(a = 0, b = 0) {
       const context = this.overlay.getContext("2d");
       this.overlay.width = this.stage.clientWidth;
-      this.overlay.height = this.stage.clientHeight;
+      this.overlay.height = this.canvas.clientHeight;
+      context.strokeStyle = tare.color("accent");
+      context.lineWidth = 3;
+      const { chosen } = this.panel;
+      for (const row of chosen ? new Set([chosen.row, chosen.other ?? chosen.row]) : []) {
+        const { group, rows } = this.rows(), { from, to, first } = this.view;
+        const height = this.height(rows), y = Math.floor((row - first) / group) * height;
+        const [left, right] = [chosen.from, chosen.to].map((at) => Math.min(Math.max(((at - from) / (to - from)) * this.overlay.width, -6), this.overlay.width + 6));
+        if (row >= first && row < first + this.view.locations) context.strokeRect(left - 1.5, y + 0.5, Math.max(right - left, 1) + 3, height - 2);
+      }
       if (a === b) return;
       context.fillStyle = tare.color("accent");
       context.globalAlpha = 0.25;
       context.fillRect(Math.min(a, b), 0, Math.abs(a - b), this.overlay.height);
+    }
+    // Chooses what lies under the pointer: a message, or what the row does.
+    choose(at, time) {
+      const { view, lines } = this.shown;
+      const message = lines ? this.lineAt(lines, view, at) : -1;
+      if (message >= 0) return this.panel.message(lines, message);
+      const { rows, group, picture } = this.shown;
+      const row = view.first + Math.min(Math.floor((at.y / this.canvas.clientHeight) * rows * group), this.count() - 1 - view.first);
+      const call = picture.calls ? this.indexAt(picture.calls, view, row, time) : -1;
+      return this.panel.choose(row, call < 0 ? time : picture.calls.start[call]);
+    }
+    // The message whose line passes within a few pixels; -1: none.
+    lineAt(of, view, { x, y, width }) {
+      const perNs = width / (view.to - view.from), height = this.height(this.shown.rows);
+      const middle = (row) => (row - view.first + 0.5) * height - 1;
+      let best = -1, least = 4;
+      for (let i = 0; i < of.count; ++i) {
+        if (of.from[i] === of.to[i]) continue;
+        const [x1, y1] = [(of.sent[i] - view.from) * perNs, middle(of.from[i])];
+        const [dx, dy] = [of.duration[i] * perNs, middle(of.to[i]) - y1];
+        const part = Math.min(Math.max(((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy), 0), 1);
+        const distance = Math.hypot(x - x1 - part * dx, y - y1 - part * dy);
+        // Near its ends the calls lie there.
+        if (part > 0.02 && part < 0.98 && distance < least) [best, least] = [i, distance];
+      }
+      return best;
     }
 
     zoom(factor, around = (this.view.from + this.view.to) / 2) {
@@ -154,6 +191,50 @@
     scroll(direction) {
       const { first, locations } = this.view;
       this.go({ ...this.view, first: Math.min(Math.max(0, first + direction * locations), Math.max(0, this.count() - locations)) });
+    }
+    toggle(what) {
+      this.shows[what] = !this.shows[what];
+      tare.state.set(what, this.shows[what] === (what === "messages") ? null : this.shows[what] ? "on" : "off");
+      this.show();
+    }
+    // The row that a label names, or the first one of a rank; -1: none.
+    rowOf(label) {
+      const row = this.about.ranks.findIndex((_, i) => this.name(i, i) === label);
+      return row >= 0 ? row : this.about.ranks.indexOf(/^\d+$/.test(label) ? Number(label) : -1);
+    }
+    // The rows of the view, so that one row is single in it.
+    rowsAround(row) {
+      const { first, locations } = this.view;
+      if (this.rows().group === this.data.group && row >= first && row < first + locations) return { first, locations };
+      if (this.count() <= MAX_ROWS) return { first: 0, locations: this.count() };
+      const begin = Math.min(Math.max(row - ROWS_AROUND, 0), Math.max(this.count() - 2 * ROWS_AROUND, 0));
+      return { first: begin, locations: Math.min(2 * ROWS_AROUND, this.count() - begin) };
+    }
+    // Zooms to a span of a row.
+    lookAt(row, from, to) {
+      const around = Math.max(1.5 * (to - from), SHORTEST_NS);
+      this.go({ from: from - around, to: to + around, ...this.rowsAround(row) });
+    }
+    // Brings what is chosen into view, as large as it has to be to be seen.
+    follow({ row, from, to, other = row }) {
+      const { view } = this;
+      const isIn = from >= view.from && to <= view.to && this.rows().group === this.data.group && [row, other].every((each) => each >= view.first && each < view.first + view.locations);
+      if (isIn && to - from > (view.to - view.from) / 200) return;
+      const span = Math.min(view.to - view.from, Math.max(40 * (to - from), SHORTEST_NS));
+      const middle = (from + to) / 2, half = Math.max(span / 2, 0.75 * (to - from));
+      this.go({ from: middle - half, to: middle + half, ...this.rowsAround(row) });
+    }
+    // Marks of what a search has found, above the rows.
+    mark(found) {
+      this.found = found;
+      const { hits } = this;
+      hits.hidden = !found?.count;
+      if (hits.hidden) return;
+      hits.width = Math.max(this.stage.clientWidth, 1);
+      hits.height = 7;
+      const context = hits.getContext("2d"), { from, to } = this.view;
+      context.fillStyle = tare.color("accent");
+      for (const start of found.start) context.fillRect(((start - from) / (to - from)) * hits.width - 1, 0, 2, 7);
     }
     go(view) {
       [view.from, view.to] = this.bounded(view.from, view.to);
@@ -178,9 +259,13 @@
       try {
         const picture = await this.data.picture(window);
         if (mine !== this.asked) return;
-        const lines = this.messages && picture.calls ? await this.data.lines(window, MAX_LINES) : null;
+        const [lines, waits, path] = await Promise.all([
+          this.shows.messages && picture.calls ? this.data.lines(window, MAX_LINES) : null,
+          picture.calls ? this.data.waits(window, MAX_PARTS) : null,
+          this.shows.path ? this.data.path(window, MAX_PARTS) : null,
+        ]);
         if (mine !== this.asked) return;
-        this.shown = { view, group, rows, picture, lines };
+        this.shown = { view, group, rows, picture, lines, waits, path };
         this.paint();
         this.tell();
       } catch (error) {
@@ -188,12 +273,12 @@
       }
     }
 
-    height = (rows) => (rows <= 8 ? 34 : rows <= 16 ? 26 : rows <= 32 ? 18 : 14);
+    height = (rows) => (rows <= 8 ? 34 : rows <= 16 ? 28 : rows <= 32 ? 21 : 14);
 
     paint() {
       this.drawFrame();
       if (this.shown === null) return;
-      const { view, rows, picture, lines } = this.shown;
+      const { view, group, rows, picture, lines, waits, path } = this.shown;
       const scale = Math.min(devicePixelRatio || 1, 2);
       const width = Math.round(this.stage.clientWidth * scale);
       const rowHeight = Math.round(this.height(rows) * scale);
@@ -213,9 +298,14 @@
           context.fillRect(0, 0, width, rows * rowHeight);
           context.globalAlpha = 1;
         } else tare.timelinePaint.ground(context, rows, place, tare.color("computing"));
-        tare.timelinePaint.calls(context, picture.calls, view, place, this.hidden, this.about, this.classOf);
+        tare.timelinePaint.calls(context, picture.calls, view, place, this.hidden, this.classOf);
+        if (waits && !this.hidden.has("waiting")) tare.timelinePaint.waits(context, waits, view, place);
+        tare.timelinePaint.names(context, picture.calls, view, place, this.hidden, this.about, this.classOf);
       }
       if (lines) tare.timelinePaint.lines(context, lines, view, place);
+      if (path) tare.timelinePaint.path(context, path, view, place, group);
+      this.drawOver();
+      this.mark(this.found);
       if (isSame) {
         canvas.dataset.ready = "1";
         return;
@@ -258,7 +348,7 @@
         label.style.lineHeight = `${height}px`;
         return label;
       }));
-      this.toggle.setAttribute("aria-pressed", String(this.messages));
+      for (const [what, button] of Object.entries(this.toggles)) button.setAttribute("aria-pressed", String(this.shows[what]));
     }
     name(begin, end) {
       const { ranks, threads, worlds } = this.about;
@@ -283,19 +373,26 @@
       this.tip.style.left = `${Math.min(x + 14, Math.max(0, width - this.tip.offsetWidth - 4))}px`;
       this.tip.style.top = `${y + 16}px`;
     }
-    callAt({ calls }, view, row, time) {
-      if (!calls) return null;
+    // The shortest call at a time, give or take a pixel; -1: none.
+    indexAt(calls, view, row, time) {
       const slack = (view.to - view.from) / this.stage.clientWidth;
       let best = -1;
       for (let i = 0; i < calls.count; ++i) {
         if (calls.row[i] !== row || calls.start[i] > time + slack || calls.start[i] + Math.max(calls.duration[i], slack) < time) continue;
         if (best < 0 || calls.duration[i] < calls.duration[best]) best = i;
       }
+      return best;
+    }
+    callAt({ calls }, view, row, time) {
+      const best = calls ? this.indexAt(calls, view, row, time) : -1;
       if (best < 0) return null;
+      const { waits } = this.shown;
       const said = [calls.function[best] === FLUSH ? "Flush of tare" : this.about.functions[calls.function[best]], `${format.duration(calls.duration[best])}, from ${((this.about.start_ns + calls.start[best]) / 1e9).toFixed(9)} s`];
       if (calls.site[best] >= 0) said.push(this.about.places[calls.site[best]]);
       if (calls.peer[best] >= 0) said.push(`${this.classOf(calls.function[best]) === "collective" ? "root" : "peer"} ${calls.peer[best]}`);
       if (calls.bytes[best] >= 0) said.push(format.size(calls.bytes[best]));
+      const wait = waits ? waits.row.findIndex((of, i) => of === row && waits.start[i] < calls.start[best] + calls.duration[best] && waits.start[i] + waits.duration[i] > calls.start[best]) : -1;
+      if (wait >= 0) said.push(`waits ${format.duration(waits.duration[wait])} for rank ${this.name(waits.causeRow[wait], waits.causeRow[wait])}`);
       return said;
     }
     binAt({ bins }, view, rows, row, time) {
@@ -313,7 +410,7 @@
       const seconds = (ns) => ((start + ns) / 1e9).toFixed(view.to - view.from < 1e6 ? 9 : view.to - view.from < 1e9 ? 6 : 3);
       const what = picture.calls ? format.numberOf(picture.calls.count, "single call") : `bins of ${format.duration((view.to - view.from) / picture.bins.columns)}`;
       const of = lines && lines.count ? `, ${format.numberOf(lines.count, "message")}${lines.count >= MAX_LINES ? " (those that took longest)" : ""}` : "";
-      this.status.textContent = `${seconds(view.from)} s to ${seconds(view.to)} s: ${what}${of}${group > 1 ? `; a row stands for ${group} locations` : ""}. ${picture.calls || group > 1 ? "" : "Zoom in for single calls and messages. "}Drag to zoom, double-click to zoom out; Ctrl and wheel, or the arrow keys.`;
+      this.status.textContent = `${seconds(view.from)} s to ${seconds(view.to)} s: ${what}${of}${group > 1 ? `; a row stands for ${group} locations` : ""}. ${picture.calls || group > 1 ? "" : "Zoom in for single calls and messages. "}Click for details, drag to zoom, double-click to zoom out; ? lists all keys.`;
     }
   }
 
@@ -324,14 +421,30 @@
       into.append(element("p", { class: "lead" }, "This run has no trace: tare run --trace records one."));
       return;
     }
-    into.append(element("p", { class: "lead" }, "What each location (a thread of a rank) does. Colours are classes of functions; a column is stacked by their shares of its time, until single calls can be told apart. Times are seconds since the start of the run."));
+    into.append(element("p", { class: "lead" }, "What each location (a thread of a rank) does. Colours are classes of functions; a column is stacked by their shares of its time, until single calls can be told apart. What a call waits for another rank has a colour of its own. Times are seconds since the start of the run."));
     const timeline = new Timeline(data, content);
     into.append(timeline.node);
     tare.timeline = timeline;
     tare.repaint = () => timeline.paint();
+    // From other sections: an instance of what they show (instances.py).
+    tare.showInstance = ({ row, start_ns: start, duration_ns: duration, what }) => {
+      timeline.lookAt(row, start, start + duration);
+      if (what === "iteration") timeline.panel.close();
+      else timeline.panel.choose(row, start);
+      timeline.node.scrollIntoView();
+      timeline.canvas.focus({ preventScroll: true });
+    };
+    const restore = () => {
+      const [row, time] = (tare.state.get("at") ?? "").split("-").map(Number);
+      if (time >= 0 && row < timeline.count()) timeline.panel.choose(row, time);
+    };
+    restore();
+    if (tare.state.get("find")) timeline.find.search(tare.state.get("find"), false);
+    timeline.data.whenFound?.().then(() => timeline.show());
     tare.state.onChange(() => {
       timeline.view = timeline.fromState();
       timeline.show();
+      restore();
     });
   }
   tare.sections.push({ id: "timeline", title: "Timeline", draw });

@@ -20,11 +20,12 @@
     ];
     return [
       element("h3", {}, `${row.kind}: ${row.function} at ${row.where}`),
+      row.worst && element("div", { class: "tools" }, element("button", { type: "button", onclick: () => tare.showInstance(row.worst) }, "Show the longest in the timeline")),
       element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
       element("div", { class: "columns" },
         element("div", {}, element("h3", {}, "Where they wait"), tare.sourceText(row, sources)),
         element("div", {}, delays(row, sources))),
-    ];
+    ].filter(Boolean);
   }
 
   function draw(into, content) {
