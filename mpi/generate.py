@@ -15,6 +15,7 @@ other sources of events (source.py), and writes into OUTPUT_DIR
     counted.inc     the same for look-up functions, whose calls are only counted
     sampled.inc     the same for functions whose messages can be sampled, with the roles for that
     sampled_functions.inc  TARE_SAMPLED(name) for each of them
+    treatments.inc  TARE_TREATMENT(name, treatment, argument) by number, for the referee (treatments.py)
     types.inc       MPI's type names as aliases of those of an ABI page A
     stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/arch/*/stubs.S)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
@@ -34,6 +35,7 @@ from roles import acts_if_idle, is_idle, is_sampled, roles, roles_where_sampled
 from source import Source, of_sources, source_of
 from standard import Function, functions, without_varargs
 from table import TableError, checked, meanings
+from treatments import treatment
 from wrappers import counted_wrapper, wrapper
 
 
@@ -67,6 +69,9 @@ def generated(table: dict[str, Any], others: Sequence[Source] = ()) -> dict[str,
             for each in sampled
         ],
         "sampled_functions.inc": [f"TARE_SAMPLED({each.function.name})" for each in sampled],
+        "treatments.inc": [
+            "TARE_TREATMENT({}, {}, {})".format(each.function.name, *treatment(each)) for each in known
+        ],
         "types.inc": [
             f"using {name} = typename A::{name.removeprefix('MPI_')};" for name in types(all_functions)
         ],

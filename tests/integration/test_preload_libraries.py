@@ -17,7 +17,8 @@ UNWINDING = re.compile(
 
 
 @pytest.mark.parametrize(
-    "name", ["libtare.so", "libtare-forward.so", "libtare-timing.so", "libtare_record.so"]
+    "name",
+    ["libtare.so", "libtare-forward.so", "libtare-timing.so", "libtare-referee.so", "libtare_record.so"],
 )
 def test_no_part_in_exceptions(name: str, tare: Path) -> None:
     (library,) = tare.parent.parent.glob(f"lib/python3.*/site-packages/tare/lib/{name}")

@@ -24,7 +24,8 @@
 
 extern "C" {
 // Where the first call goes. `entry`: twice the number of the function, plus 1 if it was called as PMPI_X.
-[[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller) noexcept;
+// `stack`: the stack pointer of the frame that calls.
+[[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller, std::uintptr_t stack) noexcept;
 // Where the first call of an asked stub goes (stubs.h).
 [[gnu::visibility("hidden")]] void* tare_resolve_asked(unsigned slot, const void* caller) noexcept;
 // Where a call goes that is made while tare_inside is set. The last arguments are the registers of the calling frame
@@ -134,6 +135,8 @@ void attach(const void* caller, const void* asked) noexcept {
   if (tables != nullptr) {
     wrap_all(*tables);
     fill_nested(tables->nested);
+  } else if (router != nullptr) {
+    router->fill(library, lookup_variable);
   } else {
     only_forward();
   }
@@ -183,9 +186,10 @@ bool sampling_asked() noexcept {
 
 }  // namespace tare::mpi
 
-void* tare_resolve(unsigned entry, const void* caller) noexcept {
+void* tare_resolve(unsigned entry, const void* caller, std::uintptr_t stack) noexcept {
   using namespace tare::mpi;
   const unsigned number = entry / 2;
+  if (router != nullptr && is_attached() && !missing[number]) return router->destination(entry, caller, stack);
   const tare::recorder::ErrnoGuard guard;
   attach_once(caller, nullptr);
   if (is_attached() && !missing[number]) return entry % 2 != 0 ? tare_profiling_slots[number] : tare_slots[number];

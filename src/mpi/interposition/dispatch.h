@@ -13,6 +13,7 @@
 
 #include "format/process_record.h"
 #include "mpi/interposition/function_tables.h"
+#include "mpi/interposition/library.h"
 
 namespace tare::mpi {
 
@@ -36,6 +37,16 @@ struct Tables {
   void (*attached)(std::uint64_t attach_ticks) noexcept;  // called when the tables are filled
 };
 const Tables* tables_for(format::Abi abi) noexcept;
+
+// How libtare-referee.so decides where calls go (mpi/referee); nullptr in other libraries.
+struct Router {
+  // Fills the slots. Those that it leaves as they are ask it again at each call. `lookup` finds MPI's variables.
+  void (*fill)(const Library& library, void* (*lookup)(const char* symbol, void* library) noexcept) noexcept;
+  // Where a call goes. `entry` and `caller`: as for tare_resolve; `stack`: the stack pointer of the frame that calls
+  // (processor/arguments.h).
+  void* (*destination)(unsigned entry, const void* caller, std::uintptr_t stack) noexcept;
+};
+extern const Router* const router;
 
 // Finds out where calls go, unless that is known. `caller` and `asked` as for find_library() (library.h).
 void attach_once(const void* caller, const void* asked) noexcept;

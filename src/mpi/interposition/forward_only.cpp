@@ -8,6 +8,8 @@ bool tare::stack::is_inside(const Frame&) noexcept { return true; }
 
 namespace tare::mpi {
 
+const Router* const router = nullptr;
+
 const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 
 void begins_inside(format::Function) noexcept {}

@@ -2,6 +2,8 @@
 
 namespace tare::mpi {
 
+const Router* const router = nullptr;
+
 extern const Tables mpich_tables;
 extern const Tables openmpi_tables;
 extern const Tables standard_tables;

@@ -160,7 +160,7 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
     begun_ns = time.time_ns()
     with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
         start = time.perf_counter()
-        state, exit_code = _execute(started, stdout, stderr, description.time_limit_s)
+        state, exit_code = execute(started, stdout, stderr, description.time_limit_s)
         wall_s = time.perf_counter() - start
     after = snapshot()
     text = (scratch / "stdout").read_text("utf-8", "replace")
@@ -187,7 +187,8 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
     )  # fmt: skip
 
 
-def _execute(started: Command, stdout: Any, stderr: Any, limit_s: float) -> tuple[str, int | None]:
+def execute(started: Command, stdout: Any, stderr: Any, limit_s: float) -> tuple[str, int | None]:
+    """Starts a command and waits for its end, or ends it: "ok" or "timeout", and its exit code."""
     try:
         child = subprocess.Popen(
             started.words,

@@ -1,0 +1,1 @@
+"""What tools cost a program, found within its runs by the referee (src/mpi/referee)."""

@@ -1,0 +1,129 @@
+"""`tare weigh`: tools of known cost, on real programs; and what they see of calls that are led past them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from measured import PROGRAMS
+
+PLANTED_NS = 100
+SAID = re.compile(
+    r"^(\w+): inits (\d+) calls (\d+) paid ([\d.]+) unknown (\d+) open (\d+) made (\d+) freed (\d+)$", re.M
+)
+
+
+def planted(mpi: MpiEnvironment, out: Path, name: str = "planted") -> Path:
+    flags = ("-O2", "-shared", "-fPIC", f'-DNAME="{name}"')
+    return compile_c(mpi, [PROGRAMS / "planted_tool.c"], out / f"lib{name}.so", *flags)
+
+
+def weigh(
+    tare: Path, mpi: MpiEnvironment, ranks: int, program: list[str], *options: str | Path, **variables: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    command = [tare, "weigh", "--json", *options, "--", *mpi.mpiexec, "-n", str(ranks), *program]
+    done = subprocess.run(
+        command, env=os.environ | mpi.env | variables, capture_output=True, text=True, timeout=300
+    )
+    return done, json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+@pytest.fixture(scope="module", params=[openmpi4, mpich4], ids=["openmpi", "mpich"])
+def either(request: pytest.FixtureRequest) -> MpiEnvironment:
+    mpi: MpiEnvironment = request.param()
+    return mpi
+
+
+@pytest.mark.alone
+@pytest.mark.flaky(reruns=2)
+@pytest.mark.parametrize("cost_ns", [0, PLANTED_NS])
+def test_the_interval_covers_a_planted_cost(
+    either: MpiEnvironment, tare: Path, tmp_path: Path, cost_ns: int
+) -> None:
+    program = compile_c(either, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
+    tool = planted(either, tmp_path)
+    done, found = weigh(
+        tare, either, 1, [str(program), "alone", "2"], "--runs", "2", "--tool", tool, PLANTED_NS=str(cost_ns)
+    )
+    assert done.returncode == 0, done.stderr
+    bare_ns = min(float(text) for text in re.findall(r"^bare ([\d.]+)$", done.stderr, re.M))
+    paid_ns = [float(said[3]) for said in SAID.findall(done.stderr)]
+    truth = sum(paid_ns) / len(paid_ns) / bare_ns
+    (row,) = found["tools"]
+    assert row["overhead"] is not None, row["why"]
+    # What the wrapper itself takes, beside what it pays, is some ns of 2,100.
+    assert row["low"] - 0.003 <= truth <= row["high"] + 0.003, (row, truth)
+    assert (row["high"] - row["low"]) / 2 < 0.02
+
+
+@pytest.mark.flaky(reruns=2)
+def test_tools_see_whole_requests_and_all_objects(either: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(either, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
+    first, second = planted(either, tmp_path, "first"), planted(either, tmp_path, "second")
+    options = ("--runs", "1", "--tool", first, "--tool", "tare", "--tool", second)
+    done, found = weigh(tare, either, 2, [str(program), "requests", "4"], *options)
+    assert done.returncode == 0, done.stderr
+    said = SAID.findall(done.stderr)
+    assert sorted(name for name, *_ in said) == ["first", "first", "second", "second"]
+    for _, inits, calls, _, unknown, opened, made, freed in said:
+        assert (inits, unknown, opened) == ("1", "0", "0")
+        assert int(calls) > 100  # so it was given some of the requests
+        assert int(made) > 0 and made == freed
+    assert len({made for *_, made, _ in said}) == 1
+    assert [row["tool"] for row in found["tools"]] == [str(first), "tare", str(second)]
+    assert all(row["spells"] > 0 for row in found["tools"]), found
+
+
+@pytest.mark.flaky(reruns=2)
+def test_what_cannot_be_weighed_is_said(tare: Path, tmp_path: Path) -> None:
+    mpi = openmpi4()
+    program = compile_c(mpi, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
+    done, found = weigh(
+        tare, mpi, 2, [str(program), "held", "4"], "--runs", "1", "--tool", planted(mpi, tmp_path)
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = found["tools"]
+    assert row["overhead"] is None
+    assert row["why"] == "requests are under way wherever a spell could begin"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "--tool TOOL says what is to be weighed"),
+        (("--tool", "./missing.so"), "neither a tool"),
+        (("--tool", "tare", "--tool", "tare-trace"), "one way at a time"),
+        (("--tool", "eztrace"), "put before the program"),
+    ],
+)
+def test_wrong_options(tare: Path, tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    done = subprocess.run(
+        [tare, "weigh", *options, "--", "true"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_no_mpi_and_no_tool(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [tare, "weigh", "--runs", "1", "--tool", planted(mpi, tmp_path), "--", "true"],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, "no process of this command called MPI" in done.stderr) == (1, True)
+    (tmp_path / "empty.c").write_text("int nothing;\n")
+    empty = compile_c(mpi, [tmp_path / "empty.c"], tmp_path / "libempty.so", "-shared", "-fPIC")
+    program = compile_c(mpi, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
+    done, _ = weigh(tare, mpi, 1, [str(program), "alone", "0.1"], "--runs", "1", "--tool", empty)
+    assert (done.returncode, "has no function of MPI" in done.stderr) == (1, True)
+
+
+def test_a_failing_command_is_not_weighed(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
+    done, _ = weigh(tare, mpi, 1, [str(program)], "--runs", "1", "--tool", planted(mpi, tmp_path))
+    assert (done.returncode, "the command failed" in done.stderr) == (2, True)
