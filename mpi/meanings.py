@@ -9,14 +9,14 @@ from table import Meaning
 _HEADER = '''\
 """What functions mean: generated from mpi/functions.toml, which explains the words, and other tables."""
 
-# name: class, form, waits, parameter of the peer, of the root, of a poll; lock, begins, ends, operation,
+# name: class, form, waits, parameter of the peer, of the root, of a poll; epoch, begins, ends, operation,
 # source
 TABLE = {'''
 
 
 def for_cpp(of: Sequence[Meaning]) -> list[str]:
-    """Lines TARE_MEANING(function, class, form, waits, operation, completes_accesses, .flag = true...), by
-    number."""
+    """Lines TARE_MEANING(function, class, form, waits, operation, completes_accesses, epoch,
+    .flag = true...), by number."""
     lines = []
     for each in of:
         words = (
@@ -25,6 +25,7 @@ def for_cpp(of: Sequence[Meaning]) -> list[str]:
             each.waits,
             each.operation or "none",
             each.completes_accesses or "none",
+            each.epoch or "none",
         )
         flags = [f".{name} = true" for name, is_set in _flags(each).items() if is_set]
         lines.append(f"TARE_MEANING({', '.join((each.function.name, *words, *flags))})")
@@ -52,7 +53,7 @@ def for_python(of: Sequence[Meaning], others: Sequence[Source] = ()) -> list[str
     for each in of:
         rows[each.function.name] = (
             each.kind, each.form, each.waits, each.peer, each.root, each.poll,
-            each.lock, each.begins, each.ends, each.operation, "MPI",
+            each.epoch, each.begins, each.ends, each.operation, "MPI",
         )  # fmt: skip
     for source in others:
         for function in source.functions:

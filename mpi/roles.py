@@ -102,6 +102,10 @@ def _with_whom(of: Meaning) -> Iterator[str]:
         if tag is not None and tag.kind == "TAG" and not tag.is_pointer:
             yield f"Tag<A> tagged{{{name}}}"
             break
+    if of.epoch in ("posts", "starts"):
+        yield "OfGroup<A> of_group{group}"
+    if of.function.parameter("lock_type") is not None:
+        yield "TakesLock<A> takes{lock_type}"
 
 
 def _moved(of: Meaning) -> Iterator[str]:

@@ -57,7 +57,7 @@ def of_sources(mpi_functions: int, others: Sequence[Source]) -> dict[str, list[s
             f'TARE_SOURCE_FUNCTION({each.name}, "{",".join(each.arguments)}")' for each in functions
         ],
         "source_meanings.inc": [
-            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none)"
+            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none, none)"
             for each in functions
         ],
     }

@@ -22,6 +22,8 @@ OPERATIONS = (
     "exscan", "put", "get", "accumulate", "fetch_and_accumulate", "compare_and_swap",
 )  # fmt: skip
 
+EPOCHS = ("posts", "waits", "starts", "completes", "locks", "unlocks")
+
 # Attributes of a row, and their words.
 WORDS: dict[str, Sequence[str]] = {
     "class": CLASSES,
@@ -39,7 +41,7 @@ WORDS: dict[str, Sequence[str]] = {
     "parent": ("none",),
     "frees": ("communicator", "window", "file", "datatype", "request"),
     "names": ("communicator", "window"),
-    "lock": ("takes", "gives_back"),
+    "epoch": EPOCHS,
     "cancels": ("request",),
     "calls": ("others",),
 }  # fmt: skip
@@ -86,7 +88,7 @@ _CLASSES_OF = {
     "operation": (("collective", "one_sided"), False),
     "completes_accesses": (("epoch", "collective"), False),
     "completes": (("completion",), True),
-    "lock": (("epoch",), False),
+    "epoch": (("epoch",), False),
     "begins": (("lifecycle",), False),
     "ends": (("lifecycle",), False),
     "cancels": (("request",), False),
@@ -123,7 +125,7 @@ class Meaning:
     parent: str = ""
     frees: str = ""
     names: str = ""
-    lock: str = ""
+    epoch: str = ""
     cancels: str = ""
     calls: str = ""
     bytes: str = ""

@@ -12,7 +12,7 @@ from tare._functions import TABLE
 class Meaning:
     """The words of the row of a function in `mpi/functions.toml`. Empty: it has none.
 
-    `peer`, `root`, `poll`, `lock`, `begins`, `ends` and `operation` are explained there.
+    `peer`, `root`, `poll`, `epoch`, `begins`, `ends` and `operation` are explained there.
     """
 
     kind: str  # its class
@@ -21,7 +21,7 @@ class Meaning:
     peer: str = ""
     root: str = ""
     poll: str = ""
-    lock: str = ""
+    epoch: str = ""
     begins: str = ""
     ends: str = ""
     operation: str = ""

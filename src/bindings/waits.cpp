@@ -9,7 +9,8 @@ namespace nanobind::detail {
 template <>
 struct type_caster<tare::reader::WaitKind>
     : WordCaster<tare::reader::WaitKind, "late sender", "late receiver", "wait at barrier", "wait at NxN",
-                 "late broadcast", "early reduce", "early scan"> {};
+                 "late broadcast", "early reduce", "early scan", "late post", "early wait", "late complete",
+                 "lock contention", "wait for progress"> {};
 
 }  // namespace nanobind::detail
 
@@ -33,6 +34,7 @@ struct WaitReport {
   std::vector<Named<reader::AwaitedSum>> awaited;
   std::vector<Root> causes;
   std::vector<Named<reader::WrongOrder>> wrong_order;
+  std::vector<Named<reader::UnexpectedSum>> unexpected;
   std::vector<Named<reader::OutsideSum>> outside;
   std::vector<Named<reader::PathSum>> critical_path;
   std::vector<ClockViolation> violations;
@@ -52,6 +54,7 @@ WaitReport wait_report(PyRun& run) {
   for (const reader::RootSum& row : found.causes)
     made.causes.push_back({{row, names[row.function]}, names[row.cause_function]});
   add(found.wrong_order, made.wrong_order);
+  add(found.unexpected, made.unexpected);
   add(found.outside, made.outside);
   add(found.critical_path, made.critical_path);
   made.violations = std::move(found.violations);
@@ -128,6 +131,18 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("site", &Order::site)
       .field("waits", &Order::waits)
       .field("time_ns", &Order::time_ns);
+  using Unexpected = Named<reader::UnexpectedSum>;
+  rows_of_rank<reader::UnexpectedSum>(module, "UnexpectedSum",
+                                      "Messages of a rank `source` that were sent before their receives at a site were "
+                                      "posted. `slow` of these took more than twice as long as usual, `time_ns` longer "
+                                      "in all; `longest_queue` of such messages lay at the rank at once.")
+      .field("source", &Unexpected::source)
+      .field("site", &Unexpected::site)
+      .field("messages", &Unexpected::messages)
+      .field("bytes", &Unexpected::bytes)
+      .field("longest_queue", &Unexpected::longest_queue)
+      .field("slow", &Unexpected::slow)
+      .field("time_ns", &Unexpected::time_ns);
   using Outside = Named<reader::OutsideSum>;
   rows_of_rank<reader::OutsideSum>(module, "OutsideSum", "Time of a rank outside MPI before the calls of a site.")
       .field("site", &Outside::site)
@@ -154,6 +169,7 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("awaited", &WaitReport::awaited)
       .field("causes", &WaitReport::causes)
       .field("wrong_order", &WaitReport::wrong_order)
+      .field("unexpected", &WaitReport::unexpected)
       .field("outside", &WaitReport::outside)
       .field("critical_path", &WaitReport::critical_path)
       .field("clock_violations", &WaitReport::violations)

@@ -97,6 +97,9 @@ struct MemberRun {
 };
 static_assert(sizeof(MemberRun) == 12);
 
+// Flag of groups: some epoch of one-sided accesses has it. The entry may follow one without the flag.
+inline constexpr std::uint16_t of_epoch = 1;
+
 struct GroupDefinition {
   DefinitionHead head;
   std::uint32_t group;

@@ -77,12 +77,17 @@ enum class Operation : std::uint8_t {
 // Accesses of one-sided functions that are complete when the function returns; locally: only at their origin.
 enum class CompletesAccesses : std::uint8_t { none, target, all, target_locally, all_locally };
 
+// What a function of one-sided synchronisation does: it posts or waits for the end of an exposure epoch, starts or
+// completes an access epoch, locks or unlocks a window.
+enum class EpochStep : std::uint8_t { none, posts, waits, starts, completes, locks, unlocks };
+
 struct FunctionMeaning {
   CallClass kind = CallClass::other;
   CallForm form = CallForm::blocking;
   Waits waits = Waits::unknown;
   Operation operation = Operation::none;
   CompletesAccesses completes_accesses = CompletesAccesses::none;
+  EpochStep epoch = EpochStep::none;
   bool is_rooted = false;     // it has a root, which stands for a peer in records
   bool is_poll = false;       // it does not wait, and may find nothing
   bool is_matched = false;    // of a probe: it takes its message off the queue; of a receive: of such a message

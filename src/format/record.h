@@ -41,15 +41,20 @@ inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t root_of_other_group = -3;  // MPI_ROOT
 inline constexpr std::int32_t any_tag = -1;
 
+// In place of a tag: of MPI_Win_post and MPI_Win_start the number of the group, 0 if not known; of MPI_Win_lock the
+// type.
+inline constexpr std::int32_t exclusive_lock = 1;
+inline constexpr std::int32_t shared_lock = 2;
+
 // One MPI call, written at its exit.
 struct CallRecord {
   RecordHead head;
   std::uint32_t site;  // number of the call site in this process
   std::uint64_t enter;
   std::uint64_t leave;
-  std::uint64_t bytes;  // no_bytes for functions that move none
-  std::int32_t peer;    // rank in the communicator: destination, source, root or target; no_peer
-  std::int32_t tag;
+  std::uint64_t bytes;         // no_bytes for functions that move none
+  std::int32_t peer;           // rank in the communicator: destination, source, root or target; no_peer
+  std::int32_t tag;            // in calls that begin an epoch of one-sided accesses: see below
   std::uint32_t communicator;  // number in this process, or that of a window or file; no_communicator
   std::uint32_t request;       // request handle folded to 32 bits, of the request that the call created
 };

@@ -27,6 +27,13 @@ ON_BOTH = (
     "eager",
     "slow worker",
     "file",
+    "late post",
+    "early wait",
+    "late complete",
+    "lock contention",
+    "even epochs",
+    "unexpected messages",
+    "messages in order",
 )
 
 

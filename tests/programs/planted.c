@@ -389,6 +389,150 @@ static void fence(void) {
   MPI_Win_free(&window);
 }
 
+/* A window of one number, and the group of the ranks but this one. */
+static MPI_Win window_of(MPI_Group* others) {
+  MPI_Win window;
+  MPI_Group all;
+  double* of_window;
+  MPI_Win_allocate(sizeof value, sizeof value, MPI_INFO_NULL, WORLD, &of_window, &window);
+  MPI_Comm_group(WORLD, &all);
+  MPI_Group_excl(all, 1, &rank, others);
+  MPI_Group_free(&all);
+  return window;
+}
+
+/* The origin waits for its target, in whichever call the library does so.
+ * @late post: ranks=2 late-post cause=1 named=0 seconds=0.2 */
+static void late_post(void) {
+  MPI_Group other;
+  MPI_Win window = window_of(&other);
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) {
+      MPI_Win_start(other, 0, window);                             /* here */
+      MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, window); /* here */
+      MPI_Win_complete(window);                                    /* here */
+    } else {
+      compute(20);
+      MPI_Win_post(other, 0, window); /* cause */
+      MPI_Win_wait(window);
+    }
+  }
+  MPI_Group_free(&other);
+  MPI_Win_free(&window);
+}
+
+/* @early wait: ranks=3 early-wait cause=2 named=0 seconds=0.25 */
+static void early_wait(void) {
+  MPI_Group others, first;
+  MPI_Win window = window_of(&others);
+  MPI_Comm_group(WORLD, &first);
+  const int zero = 0;
+  MPI_Group all = first;
+  MPI_Group_incl(all, 1, &zero, &first);
+  MPI_Group_free(&all);
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) {
+      MPI_Win_post(others, 0, window);
+      MPI_Win_wait(window); /* here */
+    } else {
+      MPI_Win_start(first, 0, window);
+      compute(rank == 2 ? 25 : 5);
+      MPI_Put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window); /* cause */
+      MPI_Win_complete(window);
+      if (rank == 1) compute(20);
+    }
+  }
+  MPI_Group_free(&first);
+  MPI_Group_free(&others);
+  MPI_Win_free(&window);
+}
+
+/* The accesses are made early, but the epoch is completed late.
+ * @late complete: ranks=2 late-complete cause=1 named=0 seconds=0.2 */
+static void late_complete(void) {
+  MPI_Group other;
+  MPI_Win window = window_of(&other);
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 0) {
+      MPI_Win_post(other, 0, window);
+      MPI_Win_wait(window); /* here */
+    } else {
+      MPI_Win_start(other, 0, window);
+      MPI_Put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
+      compute(20);
+      MPI_Win_complete(window); /* cause */
+    }
+  }
+  MPI_Group_free(&other);
+  MPI_Win_free(&window);
+}
+
+/* Rank 1 computes while it has a lock that rank 0 needs.
+ * @lock contention: ranks=2 lock-contention cause=1 named=0 seconds=0.3 */
+static void lock_contention(void) {
+  MPI_Group other;
+  MPI_Win window = window_of(&other);
+  for (int step = 0; step < 10; ++step) {
+    if (rank == 1) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+      MPI_Send(&value, 1, MPI_DOUBLE, 0, 0, WORLD);
+      compute(30);
+      MPI_Win_unlock(1, window); /* cause */
+      MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, WORLD, IGNORED);
+    } else {
+      MPI_Recv(&value, 1, MPI_DOUBLE, 1, 0, WORLD, IGNORED);
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);              /* here */
+      MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, window); /* here */
+      MPI_Win_unlock(1, window);                                   /* here */
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
+    }
+  }
+  MPI_Group_free(&other);
+  MPI_Win_free(&window);
+}
+
+/* Epochs of all kinds in which nobody waits for long. No fault.
+ * @even epochs: ranks=2 none */
+static void even_epochs(void) {
+  MPI_Group other;
+  MPI_Win window = window_of(&other);
+  for (int step = 0; step < 10; ++step) {
+    compute(30);
+    MPI_Win_post(other, 0, window);
+    MPI_Win_start(other, 0, window);
+    MPI_Put(&value, 1, MPI_DOUBLE, 1 - rank, 0, 1, MPI_DOUBLE, window);
+    MPI_Win_complete(window);
+    MPI_Win_wait(window);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, window);
+    MPI_Get(&value, 1, MPI_DOUBLE, 1 - rank, 0, 1, MPI_DOUBLE, window);
+    MPI_Win_unlock(1 - rank, window);
+    MPI_Barrier(WORLD);
+  }
+  MPI_Group_free(&other);
+  MPI_Win_free(&window);
+}
+
+/* Rank 0 sends many messages before rank 1 receives any, while that waits in MPI for the last one. */
+static void flood(int messages, int backwards, int ms) {
+  for (int i = 0; rank == 0 && i <= messages; ++i) MPI_Send(&value, 1, MPI_DOUBLE, 1, i, WORLD);
+  if (rank == 1) MPI_Recv(&value, 1, MPI_DOUBLE, 0, messages, WORLD, IGNORED);
+  for (int i = 0; rank == 1 && i < messages; ++i) {
+    const int tag = backwards ? messages - 1 - i : i;
+    MPI_Recv(&value, 1, MPI_DOUBLE, 0, tag, WORLD, IGNORED); /* here */
+  }
+  compute(ms);
+  MPI_Barrier(WORLD);
+}
+
+/* Each receive has to look through all messages that are left. The next takes them in the order in which they came.
+ * @unexpected messages: ranks=2 unexpected-messages named=1 | wait-at-barrier named=0 */
+static void unexpected(void) { flood(20000, 1, 0); }
+
+/* @messages in order: ranks=2 none */
+static void in_order(void) {
+  for (int step = 0; step < 5; ++step) flood(200, 0, 100);
+}
+
 /* @file: ranks=3 slow-rank cause=2 named=2 seconds=0.4 */
 static void file(void) {
   MPI_File out;
@@ -559,6 +703,13 @@ static const struct {
     {"stopped", stopped},
     {"wrong order", wrong_order},
     {"fence", fence},
+    {"late post", late_post},
+    {"early wait", early_wait},
+    {"late complete", late_complete},
+    {"lock contention", lock_contention},
+    {"even epochs", even_epochs},
+    {"unexpected messages", unexpected},
+    {"messages in order", in_order},
     {"file", file},
     {"end", end},
     {"two causes", two_causes},

@@ -133,7 +133,7 @@ def test_ranks_are_named_by_their_parameters(known: dict[str, Meaning]) -> None:
 
 def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
     """What the library was compiled with, what Python reads, and what the table says now."""
-    pattern = r"TARE_MEANING\((\w+)" + r", (\w+)" * 5 + r"(?:, (.*))?\)"
+    pattern = r"TARE_MEANING\((\w+)" + r", (\w+)" * 6 + r"(?:, (.*))?\)"
     cpp = {
         name: (words, flags.split(", ") if flags else [])
         for name, *words, flags in re.findall(pattern, (GENERATED / "meanings.inc").read_text())
@@ -148,6 +148,7 @@ def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
             means.waits,
             means.operation or "none",
             row.completes_accesses or "none",
+            means.epoch or "none",
         ]
         bounds = {".begins_world = true", ".ends_world = true"}
         assert (".is_rooted = true" in flags) == bool(means.root)
@@ -223,7 +224,7 @@ def test_keys() -> None:
         ({"Bcast": {"class": "local"}}, "Bcast: only collectives have a root: root"),
         ({"Put": {"class": "one_sided"}}, "Put: a one_sided call says direction"),
         ({"Wait": {"class": "completion", "waits": "requests"}}, "Wait: a completion call says completes"),
-        ({"Barrier": {"class": "local", "lock": "takes"}}, "Barrier: lock is of epoch calls, not of local"),
+        ({"Barrier": {"class": "local", "epoch": "locks"}}, "Barrier: epoch is of epoch calls, not of local"),
         ({"Barrier": {"class": "local", "operation": "barrier"}}, "Barrier: operation is of collective and"),
         ({"Group_size": {"class": "lookup", "frees": "window"}}, "Group_size: a look-up moves, frees"),
     ],
@@ -272,7 +273,7 @@ def test_functions_of_another_source_have_numbers_behind_those_of_mpi(table: dic
         'TARE_SOURCE_FUNCTION(write, "bytes,offset")',
         'TARE_SOURCE_FUNCTION(parallel, "")',
     ]
-    assert files["source_meanings.inc"][0] == "TARE_MEANING(fsync, file, blocking, storage, none, none)"
+    assert files["source_meanings.inc"][0] == "TARE_MEANING(fsync, file, blocking, storage, none, none, none)"
     module: dict[str, Any] = {}
     exec("\n".join(files["_functions.py"]), module)
     assert len(module["TABLE"]) == mpi + 3

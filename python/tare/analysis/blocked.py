@@ -24,7 +24,7 @@ ANY = -1  # source or tag
 NO_PROCESS = -2  # MPI_PROC_NULL
 
 # By how much a call changes how many locks of a window its rank holds.
-_OF_LOCKS = dict.fromkeys(of_meaning(lock="takes"), 1) | dict.fromkeys(of_meaning(lock="gives_back"), -1)
+_OF_LOCKS = dict.fromkeys(of_meaning(epoch="locks"), 1) | dict.fromkeys(of_meaning(epoch="unlocks"), -1)
 
 # How many calls of a function on a communicator a rank has completed, or begun if they do not block; None if
 # that is not known.

@@ -126,6 +126,11 @@ _WAITS = {
     "late broadcast": "waiting for the root to come",
     "early reduce": "waiting as root for the others to come",
     "early scan": "waiting for lower ranks to come",
+    "late post": "waiting until the target grants access",
+    "early wait": "waiting for accesses of the origin",
+    "late complete": "waiting until the origin, which accesses nothing any more, ends its epoch",
+    "lock contention": "waiting for the lock of another rank",
+    "wait for progress": "waiting until the target is in MPI",
 }
 
 
@@ -148,6 +153,18 @@ def _wrong_order(found: Finding) -> str:
         f"Wrong order of receives: {rank_numbers.named(found.ranks)} spends {_takes(found)} "
         f"({units.duration(found.time_ns)}) in {_call(found.function, found.at)} waiting for a message while "
         f"others lie there{_because(found)}; {waiting} of work on those would fit into the wait."
+    )
+
+
+def _unexpected(found: Finding) -> str:
+    many = units.number_of(found.calls, "message")
+    who = rank_numbers.named(found.ranks)
+    verb = "receives" if len(found.ranks) == 1 else "receive"
+    return (
+        f"Unexpected messages: in {_call(found.function, found.at)}, {who} {verb} {many} that came "
+        f"before they were asked for ({units.size(found.bytes_per_call or 0)} on average, most from rank "
+        f"{found.detail}). Up to {found.queue or 0:,} lay there at once, and most of these receives take "
+        f"longer than usual, by {units.duration(found.most_ns or 0)} on average: this costs {_takes(found)}."
     )
 
 
@@ -343,5 +360,6 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "farm": _farm,
     "late start": _late_start,
     "wrong order": _wrong_order,
+    "unexpected messages": _unexpected,
     "alternating imbalance": _imbalance,
 }

@@ -78,6 +78,7 @@ struct Mpich : Callbacks {
   static constexpr int any_tag = -1;
   static constexpr int root = -3;
   static constexpr int undefined = -32766;
+  static constexpr int lock_shared = 235;
 
   static constexpr int success = 0;
   static constexpr int err_truncate = 14;

@@ -71,6 +71,7 @@ struct OpenMpi : Callbacks {
   static constexpr int any_tag = -1;
   static constexpr int root = -4;
   static constexpr int undefined = -32766;
+  static constexpr int lock_shared = 2;
 
   static constexpr int success = 0;
   static constexpr int err_truncate = 15;

@@ -77,6 +77,7 @@ concept Page = std::derived_from<A, Callbacks> &&
   { A::any_tag } -> Gives<int>;
   { A::root } -> Gives<int>;
   { A::undefined } -> Gives<int>;
+  { A::lock_shared } -> Gives<int>;
   { A::success } -> Gives<int>;
   { A::err_truncate } -> Gives<int>;
   { A::err_in_status } -> Gives<int>;

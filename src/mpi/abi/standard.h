@@ -73,6 +73,7 @@ struct Standard : Callbacks {
   static constexpr int proc_null = -3;
   static constexpr int root = -4;
   static constexpr int undefined = -32766;
+  static constexpr int lock_shared = 302;
 
   static constexpr int success = 0;
   static constexpr int err_truncate = 15;

@@ -78,6 +78,21 @@ void describe_groups(typename A::Comm comm, Communicator& c) noexcept {
   free(&world);
 }
 
+// The number of a group of an epoch (MPI_Win_post, MPI_Win_start); 0 if it is empty or not known. Groups are asked
+// about each time, because a program may free them and make others with the same handle.
+template <class A>
+[[gnu::noinline]] std::uint32_t epoch_group(typename A::Group group) noexcept {
+  using Group = typename A::Group;
+  const recorder::ErrnoGuard guard;
+  Group world = world_group<A>();
+  if (world == A::group_null()) return 0;
+  int size = 0;
+  library<int(Group, int*)>(Function::MPI_Group_size)(group, &size);
+  const std::uint32_t number = number_for_epochs(members_in_world<A>(group, world, size));
+  library<int(Group*)>(Function::MPI_Group_free)(&world);
+  return number;
+}
+
 // Asks MPI about a communicator that the MPI library has just made or accepted, and defines it.
 template <class A>
 [[gnu::cold]] Communicator describe_communicator(typename A::Comm comm, Origin origin = {}) noexcept {

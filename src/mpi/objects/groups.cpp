@@ -18,6 +18,7 @@ constexpr std::uint32_t max_groups = 4096;
 
 struct State {
   const Group* groups[max_groups];
+  bool has_epochs[max_groups];  // by number - 1: defined so
   std::uint32_t count;
   recorder::PermanentMemory<max_bytes> memory;
 };
@@ -44,9 +45,10 @@ std::uint64_t hash_of(const MemberRun* runs, std::uint32_t count) noexcept {
 }
 
 // False if there is no room.
-bool define(const Group& group) noexcept {
+bool define(const Group& group, std::uint16_t flags = 0) noexcept {
   format::GroupDefinition definition{};
   definition.head.kind = format::DefinitionKind::group;
+  definition.head.flags = flags;
   definition.group = group.number;
   definition.size = group.size;
   definition.runs = group.run_count;
@@ -118,6 +120,16 @@ const Group* add_whole_world(std::int32_t size) noexcept {
   const recorder::ErrnoGuard guard;
   const MemberRun run{0, size == 1 ? 0 : 1, static_cast<std::uint32_t>(size)};
   return size <= 0 ? nullptr : add_runs(&run, 1, size);
+}
+
+std::uint32_t number_for_epochs(const Group* group) noexcept {
+  if (group == nullptr || group->number == 0) return 0;
+  groups_lock.lock();
+  bool& is_defined = state.has_epochs[group->number - 1];
+  if (!is_defined) is_defined = define(*group, format::of_epoch);
+  const bool is_known = is_defined;
+  groups_lock.unlock();
+  return is_known ? group->number : 0;
 }
 
 std::int32_t world_rank(const Group* group, std::int32_t rank) noexcept {

@@ -26,6 +26,9 @@ const Group* add_group(const std::int32_t* members, std::int32_t size) noexcept;
 // The group of ranks 0 to size - 1 of the world.
 const Group* add_whole_world(std::int32_t size) noexcept;
 
+// The number of a group that epochs have, as which it is defined from now on; 0 if it is not known. Thread-safe.
+std::uint32_t number_for_epochs(const Group* group) noexcept;
+
 // The rank of a member in the world; not_in_world if it has none, the rank does not exist, or the group is not known
 // (nullptr).
 std::int32_t world_rank(const Group* group, std::int32_t rank) noexcept;

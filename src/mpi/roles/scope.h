@@ -27,6 +27,26 @@ struct OnFile : OnScope<ScopeKind::file, typename A::File> {
   using OnScope<ScopeKind::file, typename A::File>::OnScope;
 };
 
+// Of MPI_Win_post and MPI_Win_start. Only the trace has the group.
+template <class A>
+struct OfGroup : Describes {
+  typename A::Group group;
+  explicit OfGroup(typename A::Group g) noexcept : group(g) {}
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
+    if (result == A::success && thread.traced()) call.tag = static_cast<std::int32_t>(epoch_group<A>(group));
+  }
+};
+
+// Of MPI_Win_lock.
+template <class A>
+struct TakesLock : Describes {
+  int type;
+  explicit TakesLock(int t) noexcept : type(t) {}
+  void after(Thread&, recorder::Call& call, int) noexcept {
+    call.tag = type == A::lock_shared ? format::shared_lock : format::exclusive_lock;
+  }
+};
+
 // MPI_Win_create and similar functions.
 template <class A>
 struct MakesWindow : Role {

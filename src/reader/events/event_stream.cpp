@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/event_codec.h"
+#include "format/function_meaning.h"
 #include "reader/events/event_chunks.h"
 #include "reader/events/open_requests.h"
 #include "reader/store/chunk_scan.h"
@@ -160,7 +161,7 @@ class Cursor {
     row.bytes = call.bytes;
     row.peer = call.peer;
     row.peer_world = world_rank(row.communicator, call.peer, context);
-    row.tag = call.tag;
+    (meaning_of(row.function).kind == CallClass::epoch ? row.epoch : row.tag) = call.tag;
     row.received = call.received;
     row.source = call.source;
     row.source_world = world_rank(row.communicator, call.source, context);

@@ -49,6 +49,8 @@ struct EventRow {
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
   std::int32_t tag = format::no_tag;
+  // Of a call that begins an epoch of one-sided accesses: the number of its group, or the type of its lock (record.h).
+  std::int32_t epoch = format::no_tag;
   std::int32_t source = format::no_peer;  // the source of `received`, and its rank in the world
   std::int32_t source_world = format::no_peer;
   std::int32_t source_tag = format::no_tag;

@@ -86,7 +86,7 @@ void CallTable::value_signatures() {
     v[Column::peer] = is_rooted ? absent : peer;
     v[Column::peer_world] = is_rooted ? absent : world_rank(communicator, peer);
     v[Column::root] = is_rooted ? peer : absent;
-    v[Column::tag] = static_cast<std::int32_t>(s.tag[i]);
+    v[Column::tag] = meaning_of(function).kind == CallClass::epoch ? absent : static_cast<std::int32_t>(s.tag[i]);
     v[Column::source] = static_cast<std::int32_t>(s.source[i]);
     v[Column::source_world] = world_rank(communicator, v[Column::source]);
     v[Column::source_tag] = static_cast<std::int32_t>(s.source_tag[i]);

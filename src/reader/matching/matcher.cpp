@@ -8,6 +8,7 @@
 #include "format/function_meaning.h"
 #include "reader/matching/call_role.h"
 #include "reader/matching/collective_matcher.h"
+#include "reader/matching/epoch_matcher.h"
 #include "reader/matching/message_matcher.h"
 #include "reader/matching/trace_gaps.h"
 #include "reader/model/by_rank.h"
@@ -57,7 +58,9 @@ struct Matcher::State {
       : roles(roles_of_calls(run.functions())),
         gaps(run),
         message_matcher(run, gaps, what.matches ? &messages : nullptr, what.ends ? &ends : nullptr),
-        collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr) {
+        collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr),
+        epoch_matcher(run, gaps, ends),
+        wants_ends(what.ends) {
     for (std::size_t i = 0; i < run.processes().size(); ++i) {
       const Process& process = run.processes()[i];
       if (!can_be_rank(process.world, process.record.rank)) continue;
@@ -88,6 +91,8 @@ struct Matcher::State {
   TraceGaps gaps;
   MessageMatcher message_matcher;
   CollectiveMatcher collective_matcher;
+  EpochMatcher epoch_matcher;
+  bool wants_ends;
 };
 
 void Matcher::State::add_call(Rank& rank, const EventRow& row) {
@@ -96,6 +101,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
       row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function,
       row.request};
   if (gaps.has_rank(row.world, row.rank)) return;
+  if (wants_ends) epoch_matcher.add(row, call, rank.epoch);
   if (meaning_of(row.function).cancels) return add_cancel(rank);
   const bool blocks = row.request == no_request;
   const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes, rank.epoch};

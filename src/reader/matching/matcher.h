@@ -5,6 +5,12 @@
 // has the source and tag that its completion recorded. The n-th collective on a communicator, window or file is the
 // same operation on all of its members. A matched probe (MPI_Mprobe) counts as the receive of its message.
 //
+// The n-th exposure epoch of a window whose group has an origin is that of the n-th access epoch of the origin whose
+// group has the target. The origin is in a call when its target posts the epoch (Kind::posted); the target, when the
+// origin completes its own, after what it accessed (accessed) or long after that (completed). Locks of a rank exclude
+// one another if one of them is exclusive; another rank is in a call when one unlocks, and has the lock after that
+// (unlocked). A rank is in a call that needs another one, which is in no call until its next one (progress).
+//
 // Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests;
 // anything on communicators whose key is not known; anything of a rank after a gap in its trace, except if the gap ends
 // with a spell (trace_gaps.h). A cancelled receive takes no message. A receive that is freed after MPI_Cancel is

@@ -421,5 +421,20 @@ TEST_F(MatcherTest, CollectivesThatNotAllHaveComeToAreToldAtTheEnd) {
   EXPECT_EQ(collectives[0].parts.size(), 1U);
 }
 
+TEST_F(MatcherTest, MessagesThatWereSentBeforeTheirReceivesAreQueued) {
+  for (const std::int32_t tag : {3, 4, 5}) ranks[0].call("MPI_Send", 10, 1, tag);
+  ranks[1].call("MPI_Irecv", 10, any_source, 3, 5);
+  ranks[1].compute(100);
+  for (const std::int32_t tag : {5, 4}) ranks[1].call("MPI_Recv", 10, 0, tag);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5, 0, 3);
+  match();
+  ASSERT_EQ(messages.size(), 3U);
+  std::vector<std::pair<bool, std::uint32_t>> found;
+  for (const Message& of : messages) found.emplace_back(of.is_unexpected(), of.received.queued);
+  // The first was under way when its receive was posted, which is not known to take it before it completes.
+  EXPECT_EQ(found, (std::vector<std::pair<bool, std::uint32_t>>{{false, 1}, {true, 2}, {true, 3}}));
+}
+
 }  // namespace
 }  // namespace tare::reader

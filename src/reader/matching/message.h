@@ -27,6 +27,8 @@ struct Part {
   PartCall posted;           // the call that sent, posted the receive, or began the collective operation
   PartCall completed;        // the call that completed it; for a blocking call the same
   std::uint64_t bytes = format::no_bytes;
+  std::uint32_t queued =
+      0;  // of a receive: messages to the rank that had been sent and not received when it was posted
 };
 
 // A point-to-point message. If it was sent and never received, `received` has rank -1, and vice versa.
@@ -38,12 +40,25 @@ struct Message {
   Part sent, received;
 
   bool is_matched() const { return sent.rank >= 0 && received.rank >= 0; }
+  bool is_unexpected() const {
+    return is_matched() && sent.is_complete && sent.completed.leave_ns < received.posted.enter_ns;
+  }
 };
 
 // One end of a message or collective operation, with the call of another rank that it had to wait for. It is known when
 // its own part is complete and the other one has begun.
 struct End {
-  enum class Kind : std::uint8_t { received, sent, collective };
+  enum class Kind : std::uint8_t {
+    received,
+    sent,
+    collective,
+    // One-sided; see matcher.h:
+    posted,
+    accessed,
+    completed,
+    unlocked,
+    progress,
+  };
   Kind kind = Kind::received;
   CallRole role = CallRole::local;  // for a collective
   std::int32_t world = 0, communicator = -1;
@@ -51,9 +66,13 @@ struct End {
   std::int32_t tag = format::no_tag;
   PartCall posted, completed;  // calls of `rank`
   // The call of `other_rank`: for Kind::received, the call that sent the message; for Kind::sent, the call that posted
-  // the receive; for a collective, the call of the last rank that it needs.
+  // the receive; for a collective, the call of the last rank that it needs; for one-sided accesses, see matcher.h.
   PartCall other;
   std::uint64_t bytes = format::no_bytes;  // for Kind::sent: of the message
+  std::uint32_t queued = 0;                // for Kind::sent: of the receive, see Part
+
+  // For Kind::sent: the send was complete before the receive was posted, so MPI had to keep the message.
+  bool is_unexpected() const { return completed.leave_ns < other.enter_ns; }
 };
 
 // One collective operation on a communicator, window or file.

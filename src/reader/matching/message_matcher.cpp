@@ -52,6 +52,7 @@ MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow&
   const std::int32_t tag = of.tag < 0 ? any_tag : of.tag;
   const Slot slot = make(row, call, {of.communicator, source, row.rank, tag, of.epoch}, Direction::received);
   halves_[slot].part.bytes = is_complete ? of.bytes : no_bytes;
+  halves_[slot].part.queued = queued(halves_[slot], row.rank);
   halves_[slot].is_open = is_open;
   if (receives.posted.post(slot, {of.communicator, source, tag})) pair(slot);
   return slot;
@@ -94,6 +95,9 @@ void MessageMatcher::pair(Slot slot) {
         cancellable->second.push_back(slot);
   }
   const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
+  if (half.direction == Direction::sent && !is_pair) ++queued(half, at.destination);
+  if (half.direction == Direction::received && is_pair)
+    if (std::uint32_t& messages = queued(half, at.destination); messages > 0) --messages;
   if (!is_pair) return;
   join(slot, other);
   hand_over_if_complete(slot);
@@ -106,6 +110,12 @@ bool MessageMatcher::crosses(Slot slot) {
   const bool is_sent = half.direction == Direction::sent;
   return crossing_.look_at(half.channel, half.world, is_sent ? half.part : other.part,
                            is_sent ? other.part : half.part);
+}
+
+std::uint32_t& MessageMatcher::queued(const Half& of, std::int32_t rank) {
+  Queue& queue = can_be_rank(of.world, rank) ? queues_.at(of.world, rank) : damaged_;
+  if (queue.epoch != of.channel.epoch) queue = {of.channel.epoch, 0};
+  return queue.messages;
 }
 
 void MessageMatcher::join(Slot slot, Slot other) {
@@ -262,7 +272,7 @@ void MessageMatcher::add_end(Slot slot) {
   const bool is_sent = half.direction == Direction::sent;
   ends_->push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,
                     half.channel.communicator, half.part.rank, other.rank, half.channel.tag, half.part.posted,
-                    half.part.completed, other.posted, half.part.bytes});
+                    half.part.completed, other.posted, half.part.bytes, other.queued});
 }
 
 void MessageMatcher::finish(Receives& receives) { receives.posted.finish(on_known_channel()); }

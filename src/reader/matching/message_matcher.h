@@ -12,6 +12,7 @@
 #include "reader/matching/message.h"
 #include "reader/matching/posted_receives.h"
 #include "reader/matching/trace_gaps.h"
+#include "reader/model/by_rank.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
@@ -97,6 +98,11 @@ class MessageMatcher {
   void join(Slot slot, Slot other);
   void part(Slot slot);
   bool is_held(Slot slot) const;
+  // How many messages to a rank were sent and not received yet.
+  struct Queue {
+    std::uint32_t epoch = 0, messages = 0;
+  };
+  std::uint32_t& queued(const Half& of, std::int32_t rank);
   void hand_over_if_complete(Slot slot);
   void hand_over(Slot slot);
   void add_end(Slot slot);
@@ -120,6 +126,8 @@ class MessageMatcher {
   std::vector<Half> halves_;
   std::vector<Slot> free_slots_;
   Channels<Slot> channels_;
+  ByRank<Queue> queues_;
+  Queue damaged_;  // of numbers that are no ranks
   std::unordered_map<Channel, Cancellable, ChannelHash> cancellable_;
   std::uint64_t last_order_ = 0;
 };

@@ -90,6 +90,7 @@ bool apply_group(Entry entry, Definitions& to) {
   if (!entry.fixed(in) || !entry.array(in.runs, runs)) return false;
   Members members;
   if (!members.assign(std::move(runs), in.size)) return false;
+  if ((in.head.flags & of_epoch) != 0) to.epoch_groups[in.group] = members;
   to.groups[in.group] = std::move(members);
   return true;
 }
@@ -253,6 +254,7 @@ void Definitions::clear() {
   paths.clear();
   communicators.clear();
   groups.clear();
+  epoch_groups.clear();
   scopes.clear();
   executable.clear();
   threads.clear();

@@ -121,6 +121,7 @@ struct Definitions {
   std::vector<std::uint32_t> paths;  // numbers of frames, innermost first
   NumberTable<Communicator> communicators;
   NumberTable<Members> groups;
+  std::map<std::uint32_t, Members> epoch_groups;  // those of epochs of one-sided accesses, by number
   NumberTable<Scope> scopes;
   std::string executable;                        // empty if its path fits into the process record
   std::map<std::uint32_t, std::string> threads;  // names, by number of the thread

@@ -70,6 +70,7 @@ struct Process {
   NumberMap scopes;
   std::map<std::uint32_t, Spell> spells;              // by number; empty without --weigh and --budget
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread; only of threads with a name
+  std::map<std::uint32_t, Members> epoch_groups;      // by number, as the calls that begin epochs have it
   std::string long_executable;                        // empty if the path fits into the record
 
   // How the times of its events are moved; null if they are not (Run::move_times).

@@ -163,6 +163,7 @@ void RunLoader::load_definitions() {
       process.thread_names = std::move(process.definitions.threads);
       process.long_executable = std::move(process.definitions.executable);
       process.spells = std::move(process.definitions.spells);
+      process.epoch_groups = std::move(process.definitions.epoch_groups);
       index_event_types(process);
       if (process.segment) continue;
       process.definitions.clear();

@@ -70,6 +70,10 @@ std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThr
   world.size = size;
   std::string log = group_definition(1, {{0, 1, static_cast<std::uint32_t>(size)}}) +
                     communicator_definition(world, "MPI_COMM_WORLD");
+  log += window_definition(Script::window, 1, 77);
+  log += group_definition(Script::group_of(-1), {{0, 1, static_cast<std::uint32_t>(size)}}, of_epoch);
+  for (std::int32_t rank = 0; rank < size; ++rank)
+    log += group_definition(Script::group_of(rank), {{rank, 0, 1}}, of_epoch);
   for (std::uint32_t site = 1; site < 10; ++site) log += python_site_definition(site, "app.py", "main", site);
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     auto process = process_record(i, ProcessState::exited);

@@ -22,6 +22,17 @@ class Script {
   void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = format::no_peer,
             std::int32_t tag = format::no_tag, std::uint32_t request = format::no_request,
             std::uint32_t communicator = 1, std::uint64_t bytes = format::no_bytes);
+  // A window of all ranks, and for epochs the group of one rank, or of all (-1).
+  static constexpr std::uint32_t window = 3;
+  static constexpr std::uint32_t group_of(std::int32_t rank) { return 100 + static_cast<std::uint32_t>(rank); }
+  // A call on the window. `tag`: of record.h.
+  void on_window(std::string_view function, std::uint64_t ticks, std::int32_t peer = format::no_peer,
+                 std::int32_t tag = format::no_tag) {
+    call(function, ticks, peer, tag, format::no_request, window);
+  }
+  void on_group(std::string_view function, std::uint64_t ticks, std::int32_t rank) {
+    on_window(function, ticks, format::no_peer, static_cast<std::int32_t>(group_of(rank)));
+  }
   // A call that sends and receives.
   void exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
                 std::int32_t source, std::int32_t source_tag);
@@ -53,8 +64,8 @@ struct SecondThread {
   Script script;
 };
 
-// The file of a run of these ranks, all in communicator 1, which is MPI_COMM_WORLD; sites 1 to 9 are lines 1 to 9 of
-// "app.py".
+// The file of a run of these ranks, all in communicator 1, which is MPI_COMM_WORLD, with a window; sites 1 to 9 are
+// lines 1 to 9 of "app.py".
 std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThread>& second = {});
 
 }  // namespace tare::reader::synthetic

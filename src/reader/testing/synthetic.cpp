@@ -211,8 +211,9 @@ std::string communicator_definition(CommunicatorDefinition communicator, std::st
   return entry(communicator, DefinitionKind::communicator, name);
 }
 
-std::string group_definition(std::uint32_t group, const std::vector<MemberRun>& runs) {
+std::string group_definition(std::uint32_t group, const std::vector<MemberRun>& runs, std::uint16_t flags) {
   GroupDefinition in{};
+  in.head.flags = flags;
   in.group = group;
   for (const MemberRun& run : runs) in.size += static_cast<std::int32_t>(run.count);
   in.runs = static_cast<std::uint32_t>(runs.size());

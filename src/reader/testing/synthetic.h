@@ -60,7 +60,7 @@ std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint6
 std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
                                    std::uint32_t line);
 std::string communicator_definition(std::uint32_t communicator, std::int32_t size, std::string_view name);
-std::string group_definition(std::uint32_t group, const std::vector<format::MemberRun>& runs);
+std::string group_definition(std::uint32_t group, const std::vector<format::MemberRun>& runs, std::uint16_t flags = 0);
 std::string communicator_definition(format::CommunicatorDefinition communicator, std::string_view name = "");
 std::string event_type_definition(std::uint32_t type, format::EventClass event_class, std::string_view name,
                                   const std::vector<format::ParameterType>& parameters = {},

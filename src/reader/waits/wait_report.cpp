@@ -146,6 +146,7 @@ Result<WaitReport> wait_report(Run& run) {
   WaitReport report;
   sums->write(report, *states);
   report.wrong_order = states->wrong_order();
+  report.unexpected = states->unexpected();
   for (const TracedThread& thread : states->threads())
     for (std::size_t i = 0; i < thread.outside_ns.size(); ++i)
       if (thread.outside_ns[i] > 0)

@@ -65,6 +65,7 @@ struct WaitReport {
   std::vector<AwaitedSum> awaited;
   std::vector<RootSum> causes;
   std::vector<WrongOrder> wrong_order;
+  std::vector<UnexpectedSum> unexpected;
   std::vector<OutsideSum> outside;  // by rank and site
   std::vector<PathSum> critical_path;
   std::vector<ClockViolation> violations;

@@ -16,9 +16,15 @@ enum class WaitKind : std::uint8_t {
   late_broadcast,
   early_reduce,
   early_scan,
+  late_post,
+  early_wait,
+  late_complete,
+  lock_contention,
+  wait_for_progress,
 };
-inline constexpr const char* wait_kind_names[] = {"late sender",    "late receiver", "wait at barrier", "wait at NxN",
-                                                  "late broadcast", "early reduce",  "early scan"};
+inline constexpr const char* wait_kind_names[] = {
+    "late sender", "late receiver", "wait at barrier", "wait at NxN",   "late broadcast",  "early reduce",
+    "early scan",  "late post",     "early wait",      "late complete", "lock contention", "wait for progress"};
 
 // Where a rank spent time: in the calls of a site, or outside MPI between the previous call and these calls.
 struct SiteActivity {

@@ -72,6 +72,20 @@ std::int64_t overlap_ns(const PartCall& call, std::int64_t begin_ns, std::int64_
 }
 
 WaitKind kind_of(const End& end) {
+  switch (end.kind) {
+    case End::Kind::posted:
+      return WaitKind::late_post;
+    case End::Kind::accessed:
+      return WaitKind::early_wait;
+    case End::Kind::completed:
+      return WaitKind::late_complete;
+    case End::Kind::unlocked:
+      return WaitKind::lock_contention;
+    case End::Kind::progress:
+      return WaitKind::wait_for_progress;
+    default:
+      break;
+  }
   switch (end.role) {
     case CallRole::from_root:
       return WaitKind::late_broadcast;
@@ -116,6 +130,7 @@ struct WaitStates::State {
   void finish(Thread& thread);
   void emit(Thread& thread, WaitState wait, std::int64_t begin_ns);
   void violate(const End& end);
+  static void synchronise(Thread& thread, Thread& other, const End& end);
   void compare_order(Thread& thread, const End& end);
   void finish();
 
@@ -149,6 +164,7 @@ struct WaitStates::State {
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<TracedThread> traced;
   EagerSends eager;
+  Unexpected unexpected;
   std::map<std::int32_t, std::int64_t> first_ns;  // by world: when its first rank left MPI_Init
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint16_t, std::int32_t>, WrongOrder> wrong_order;
   std::map<std::array<std::int32_t, 3>, std::size_t> violated;
@@ -202,18 +218,21 @@ void WaitStates::State::add(const EventRow& row) {
 void WaitStates::State::add(const End& end) {
   Thread& thread = thread_of(end.world, end.rank, end.completed.thread);
   if (end.kind == End::Kind::received) return receive(thread, end);
-  if (end.kind == End::Kind::sent) {
+  if (end.kind == End::Kind::sent || end.kind == End::Kind::progress) {
     eager.learn(end);
-    // The call returned only after the receive was posted. If it is not eager, it is taken to have waited for that.
+    if (end.kind == End::Kind::sent) unexpected.add(end);
+    // The call returned only after the other rank came. If it is not eager, it is taken to have waited for that.
     const bool may_wait = end.completed.leave_ns > end.other.enter_ns && end.other.enter_ns > end.completed.enter_ns;
     if (!may_wait || eager.has(end)) return;
     eager.suspect(end);
-    return propose(thread, end, WaitKind::late_receiver, end.completed, false);
+    return propose(thread, end, end.kind == End::Kind::sent ? WaitKind::late_receiver : kind_of(end), end.completed,
+                   false);
   }
   // A rank that leaves before the last one comes did not wait for it.
   if (end.role == CallRole::may_wait && end.completed.leave_ns < end.other.enter_ns) return;
-  if (&thread_of(end.world, end.other_rank, end.other.thread) != &thread)
-    propose(thread, end, kind_of(end), end.completed, true);
+  Thread& other = thread_of(end.world, end.other_rank, end.other.thread);
+  if (&other != &thread) propose(thread, end, kind_of(end), end.completed, true);
+  if (end.kind != End::Kind::collective) synchronise(thread, other, end);
   if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
 }
 
@@ -234,6 +253,10 @@ void WaitStates::State::receive(Thread& thread, const End& end) {
     propose(thread, end, WaitKind::late_sender, end.completed, true);
   }
   compare_order(thread, end);
+  synchronise(thread, other, end);
+}
+
+void WaitStates::State::synchronise(Thread& thread, Thread& other, const End& end) {
   thread.synchronised.add_message(other.index, {end.completed.number, end.other.number});
   other.synchronised.add_message(thread.index, {end.other.number, end.completed.number});
 }
@@ -385,6 +408,7 @@ std::uint16_t WaitStates::function_at(std::int32_t site) const {
   return at < state_->functions.size() ? state_->functions[at] : 0;
 }
 
+std::vector<UnexpectedSum> WaitStates::unexpected() const { return state_->unexpected.sums(); }
 const EagerSends& WaitStates::eager() const { return state_->eager; }
 const std::vector<ClockViolation>& WaitStates::violations() const { return state_->violations; }
 const std::vector<TracedThread>& WaitStates::threads() const { return state_->traced; }

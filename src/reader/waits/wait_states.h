@@ -8,6 +8,7 @@
 #include "reader/result.h"
 #include "reader/run/run.h"
 #include "reader/waits/eager_sends.h"
+#include "reader/waits/unexpected.h"
 #include "reader/waits/wait_state.h"
 
 namespace tare::reader {
@@ -53,6 +54,7 @@ class WaitStates {
 
   // Complete at the end:
   std::vector<WrongOrder> wrong_order() const;  // largest first
+  std::vector<UnexpectedSum> unexpected() const;
   // The known sends, and those of this reading. If they have misjudged a wait, the trace is to be read again with them.
   const EagerSends& eager() const;
   const std::vector<ClockViolation>& violations() const;

@@ -72,6 +72,7 @@ class Finding:
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median
     tail_ns: int | None = None  # of a farm: time in which workers had nothing left to do
+    queue: int | None = None  # of unexpected messages: how many lay there at once, at most
     trend: str = ""  # "grows": the waits become longer in the course of the run
     first_ns: int | None = None  # Unix time at which the longest iteration began
     detail: str = ""  # further text that depends on the kind

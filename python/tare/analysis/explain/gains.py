@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tare.analysis.efficiency import REPLAYED_EVENTS
 from tare.analysis.explain.basis import Basis
-from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 
 # The time of ranks outside MPI before calls, times a factor (rank, site, factor), and calls that do not wait.
@@ -37,13 +37,16 @@ def _order(basis: Basis, of: Finding) -> float:
 
 
 def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
-    """The gain by each change; none where the trace cannot be replayed, or takes long."""
+    """The gain by each change; none where the trace cannot be replayed, or takes long.
+
+    In calls of which it is not known what they wait for, a replay waits as long, whatever is changed.
+    """
     events = sum(process.trace.events for process in basis.run.processes)
     if not changes or events > REPLAYED_EVENTS:
         return []
     worlds = basis.run.replayed_with(basis.world, changes)
     world = next((each for each in worlds if each.world == basis.world), None)
-    if world is None or world.obstacle is not None:
+    if world is None or world.obstacle is not None or world.unknown_ns > MIN_SHARE * basis.net_ns:
         return []
     return [max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns]
 

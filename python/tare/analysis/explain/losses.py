@@ -70,6 +70,15 @@ class Losses:
         self.left = [loss for loss in self.left if id(loss) not in chosen]
         return total(chosen.values())
 
+    def take_part(self, losses: Iterable[Loss], part: float) -> float:
+        """Takes this part of them, from 0 to 1; its time."""
+        taken_ns = 0.0
+        for loss in losses:
+            taken_ns += part * loss.time_ns
+            loss.scale(1 - part)
+        self.left = [loss for loss in self.left if loss.time_ns > 0]
+        return taken_ns
+
     def take_calls(self, lines: Iterable[Line]) -> float:
         """Takes the time in calls of these lines that is no wait; this time."""
         of = set(lines)
@@ -137,10 +146,10 @@ def _largest_messages(basis: Basis) -> dict[str, float]:
 def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
     """Whether a call that takes long is no cause: the rank was held up in it.
 
-    That is so if it moves little; and if all make it together, they take long together.
+    That is so if it moves little; and if ranks make it together, they take long together.
     """
     moves_little = is_of_messages(function) and sizes.get(function, 0.0) < _LONG_BYTES
-    return moves_little or meaning(function).kind == "collective"
+    return moves_little or meaning(function).kind in ("collective", "epoch")
 
 
 def is_of_messages(function: str) -> bool:

@@ -23,6 +23,7 @@ from tare.analysis.rows import UNKNOWN
 from tare.functions import meaning
 
 OF_MESSAGES = ("late sender", "late receiver")
+IN_TURN = (*OF_MESSAGES, "lock contention")
 OF_ALL = ("wait at barrier", "wait at NxN")
 
 
@@ -165,7 +166,7 @@ def is_one_slow(times: dict[int, int], slow: Collection[int]) -> bool:
 def serialised(basis: Basis, group: Group) -> Finding | None:
     """An activity that one rank does after the other: it is on the critical path, on rank after rank."""
     activity = group.activity
-    if activity is None or activity.in_call or 4 * group.of_kinds(OF_MESSAGES) < group.time_ns:
+    if activity is None or activity.in_call or 4 * group.of_kinds(IN_TURN) < group.time_ns:
         return None
     on_path: dict[int, int] = {}
     for part in basis.run.wait_report.critical_path:
