@@ -1,6 +1,7 @@
 // Everything that a reader asks a run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,8 +16,10 @@
 #include "reader/run/current_calls.h"
 #include "reader/run/run.h"
 #include "reader/store/round_events.h"
+#include "reader/structure/iteration_curve.h"
 #include "reader/tables/tables.h"
 #include "reader/timeline/message_lines.h"
+#include "reader/timeline/read_wait_lines.h"
 #include "reader/timeline/timeline.h"
 #include "reader/waits/wait_report.h"
 
@@ -45,7 +48,7 @@ inline void read_table(reader::Result<reader::TableStream> table) {
   while (table && table->next(columns) != 0) columns.clear();
 }
 
-// What the page's timeline asks: an overview, and the calls and messages of its middle.
+// What the page's timeline asks: an overview, the calls, messages and waits of its middle, and a search.
 inline void read_timeline(reader::Run& run) {
   auto timeline = reader::Timeline::read(run);
   if (!timeline) return;
@@ -56,6 +59,19 @@ inline void read_timeline(reader::Run& run) {
   window.to_ns -= quarter;
   timeline->bins(window, 64);
   timeline->calls(window, 100);
+  if (auto waits = reader::read_wait_lines(run, *timeline)) timeline->set_waits(std::move(*waits));
+  timeline->bins(window, 64);
+  timeline->waits(window, 100);
+  timeline->path(window, 100);
+  for (std::size_t row = 0; row < std::min<std::size_t>(timeline->rows().size(), 8); ++row)
+    timeline->around(row, window.from_ns);
+  timeline->find({.min_ns = 1}, 100);
+  timeline->find_waits({.peer = 0}, 100);
+  if (auto structure = reader::run_structure(run)) {
+    std::vector<const reader::Loop*> loops;
+    for (const reader::Loop& loop : structure->loops) loops.push_back(&loop);
+    reader::iteration_curve(*timeline, loops, 100);
+  }
   if (auto lines = reader::MessageLines::read(run, *timeline, 100)) lines->of(window, 100);
 }
 

@@ -1,28 +1,9 @@
+#include "bindings/structure.h"
 #include "bindings/fields.h"
 #include "bindings/parts.h"
-#include "reader/structure/iterations.h"
 
 namespace tare::bindings {
 namespace {
-
-// Each with the name of its function.
-struct Phase : reader::DetectedPhase {
-  std::string letters, function;
-};
-
-struct Slow : reader::SlowIteration {
-  std::string cause_function;
-};
-
-struct Loop : reader::Loop {
-  std::string function;
-  std::vector<Slow> slow_named;
-};
-
-struct Structure {
-  std::vector<Phase> phases;
-  std::vector<Loop> loops;
-};
 
 Structure structure(PyRun& run) {
   const nb::gil_scoped_release unlocked;
@@ -70,6 +51,7 @@ void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
                "The iterations of a rank in the detected phase `number`. They begin with calls of `site`.")
       .field("world", &Loop::world)
       .field("rank", &Loop::rank)
+      .field("thread", &Loop::thread)
       .field("number", &Loop::phase)
       .field("function", &Loop::function)
       .field("site", &Loop::line, &CalledLine::site)

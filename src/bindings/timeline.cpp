@@ -10,6 +10,8 @@
 
 #include "bindings/fields.h"
 #include "bindings/parts.h"
+#include "bindings/structure.h"
+#include "reader/structure/iteration_curve.h"
 #include "reader/timeline/message_lines.h"
 #include "reader/timeline/read_wait_lines.h"
 #include "reader/timeline/timeline.h"
@@ -65,9 +67,9 @@ Columns of_lines(const std::vector<reader::MessageLine>& lines, std::int64_t ori
 Columns of_waits(const std::vector<reader::WaitLine>& waits, std::int64_t origin_ns) {
   using Wait = reader::WaitLine;
   Columns columns;
-  columns.add<double>(waits, [&](const Wait& wait) { return wait.start_ns - origin_ns; });
+  columns.add<double>(waits, [&](const Wait& wait) { return reader::difference(wait.start_ns, origin_ns); });
   columns.add<double>(waits, [](const Wait& wait) { return wait.wait_ns; });
-  columns.add<double>(waits, [&](const Wait& wait) { return wait.cause_ns - origin_ns; });
+  columns.add<double>(waits, [&](const Wait& wait) { return reader::difference(wait.cause_ns, origin_ns); });
   columns.add<std::uint32_t>(waits, [](const Wait& wait) { return wait.row; });
   columns.add<std::uint32_t>(waits, [](const Wait& wait) { return wait.cause_row; });
   columns.add<std::int32_t>(waits, [](const Wait& wait) { return wait.site; });
@@ -79,8 +81,8 @@ Columns of_waits(const std::vector<reader::WaitLine>& waits, std::int64_t origin
 Columns of_path(const std::vector<reader::PathLine>& path, std::int64_t origin_ns) {
   using Line = reader::PathLine;
   Columns columns;
-  columns.add<double>(path, [&](const Line& line) { return line.begin_ns - origin_ns; });
-  columns.add<double>(path, [](const Line& line) { return line.end_ns - line.begin_ns; });
+  columns.add<double>(path, [&](const Line& line) { return reader::difference(line.begin_ns, origin_ns); });
+  columns.add<double>(path, [](const Line& line) { return length_ns(line); });
   columns.add<std::uint32_t>(path, [](const Line& line) { return line.row; });
   return columns;
 }
@@ -171,6 +173,14 @@ class PyTimeline {
                                     : listed([&] { return take(timeline_.find(search, most)); }, of_calls);
     return {count, found.first, found.second};
   }
+  std::vector<reader::IterationPoint> curve(const std::vector<const Loop*>& loops, std::size_t most) const {
+    const nb::gil_scoped_release unlocked;
+    const std::shared_lock using_it(waits_);
+    std::vector<reader::IterationPoint> points = iteration_curve(timeline_, {loops.begin(), loops.end()}, most);
+    for (reader::IterationPoint& point : points)
+      point.start_ns = reader::difference(point.start_ns, timeline_.start_ns());
+    return points;
+  }
   // Bins, waits and the path have what it found from its end on.
   void find_waits() {
     const nb::gil_scoped_release unlocked;
@@ -234,6 +244,18 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
       .field("rank", &Row::rank)
       .field("thread", &Row::thread)
       .field("events", &Row::events);
+  using Point = reader::IterationPoint;
+  Fields<Point>(
+      module, "IterationPoint",
+      "An iteration of a loop over its ranks. It takes `longest_ns` on the rank of a row of the timeline, where "
+      "it begins `start_ns` after the timeline. `imbalance_ns`: time outside MPI of the rank with the most, "
+      "beyond the mean. `waiting_ns`: in wait states, mean of the ranks.")
+      .field("number", &Point::number)
+      .field("row", &Point::row)
+      .field("start_ns", &Point::start_ns)
+      .field("longest_ns", &Point::longest_ns)
+      .field("imbalance_ns", &Point::imbalance_ns)
+      .field("waiting_ns", &Point::waiting_ns);
   nb::class_<PyTimeline>(
       module, "Timeline",
       "A trace as a picture in time, at any zoom; read once. Times of methods are since `start_ns`.\n\n"
@@ -270,6 +292,9 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
           "most"_a = 1,
           "Calls, or waits, whose function or site fits all words, which are bits: `functions` and `sites` have those\n"
           "that fit each. How many there are, how many of the longest are given, and their columns.")
+      .def("curve", &PyTimeline::curve, "loops"_a, "most"_a,
+           "How the iterations of loops of one phase go on, one loop of each rank; at most `most` points, of which\n"
+           "each is the longest of several iterations if there are more. Waiting is known after find_waits().")
       .def("find_waits", &PyTimeline::find_waits, "Reads the waits and the critical path; may be called once.")
       .def("stop", &PyTimeline::stop, "Ends match() and find_waits() of another thread early.")
       .def("match", &PyTimeline::match, "most"_a,

@@ -16,6 +16,7 @@ from browser import Opened, viewing
 from environments import ROOT, all_environments, compile_c
 from measured import measure
 from tare import units
+from tare.page import content
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 CANVAS = "#timeline canvas.lanes"
@@ -398,6 +399,52 @@ def test_a_finding_leads_to_its_worst_instance(name: str, browser: Any, tare: Pa
             assert f"Waits{units.duration(most.longest_ns)} for rank" in said and f"rank {most.rank}" in said
     assert view["from"] < at - run_start - start < view["to"]
     assert opened.page.evaluate(f"document.activeElement === document.querySelector('{CANVAS}')")
+    assert opened.complaints == []
+    context.close()
+
+
+def test_charts_of_iterations_lead_to_the_slowest(browser: Any, tare: Path, tmp_path: Path) -> None:
+    """Their time, waiting and imbalance are those of the structure and of the waits; by keyboard alone."""
+    compiled = compile_c(MPICH, [planted.SOURCE], tmp_path / "planted", "-O2")
+    program = PROGRAMS["growing imbalance"]
+    measured = measure(tare, MPICH, program.ranks, program.command(compiled), tmp_path / "run", "--trace")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    run = package.open(measured.directory)
+    traced = run.timeline()
+    assert traced is not None
+    shown_of_run = content.of_run(run, None, traced)
+    curve = next(phase["curve"] for phase in shown_of_run["structure"] if "curve" in phase)
+    loops = [loop for loop in run.structure.loops if loop.number == run.structure.loops[0].number]
+    assert max(curve["longest_ns"]) == max(loop.longest_ns for loop in loops)
+    assert len(curve["number"]) == max(loop.iterations for loop in loops)
+    # Nearly all of what the others wait is in the iterations, and the slow rank computes that much longer.
+    waited = sum(each.wait_ns for each in run.wait_report.waits) / len(run.processes)
+    assert 0.5 * waited < sum(curve["waiting_ns"]) < 1.01 * waited
+    assert sum(curve["imbalance_ns"]) > 0.5 * waited
+    for row in shown_of_run["waits"]:
+        assert len(row["by_time"]) == 8 and sum(row["by_time"]) == pytest.approx(row["wait_ns"], rel=1e-6)
+    to = tmp_path / "page.html"
+    subprocess.run([tare, "report", measured.directory, "-o", to], capture_output=True, check=True)
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+    opened = Opened(context.new_page(), to.as_uri())
+    chart = opened.page.locator("#phases .chart").first
+    chart.focus()
+    slowest = max(range(len(curve["number"])), key=lambda i: curve["longest_ns"][i])
+    opened.wait("document.querySelector('#phases .chart').dataset.ready")
+    opened.page.keyboard.press("Home")
+    for _ in range(slowest):
+        opened.page.keyboard.press("ArrowRight")
+    said = opened.texts("#phases .panel [role=status]")[0]
+    assert said.startswith(f"iteration {slowest}; ") and units.duration(curve["longest_ns"][slowest]) in said
+    opened.page.keyboard.press("Enter")
+    opened.wait(DRAWN)
+    view = opened.page.evaluate("tare.timeline.view")
+    middle = curve["start_ns"][slowest] + curve["longest_ns"][slowest] / 2
+    assert view["from"] < middle < view["to"]
+    assert view["to"] - view["from"] == pytest.approx(4 * curve["longest_ns"][slowest], rel=0.5)
+    opened.page.focus("#waitstates .tabulator-row")
+    opened.page.keyboard.press("Enter")
+    opened.wait("document.querySelector('#waitstates .detail .chart')?.dataset.ready")
     assert opened.complaints == []
     context.close()
 

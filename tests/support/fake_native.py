@@ -367,6 +367,12 @@ class Timeline:
     def path(self, first: int, rows: int, from_ns: int, to_ns: int, most: int) -> tuple[int, bytes]:
         return 1, struct.pack("<2dI4x", 0, 2e9, 0)
 
+    def curve(self, loops: list[Any], most: int) -> list[Any]:
+        return [
+            COMPILED.IterationPoint(number=number, start_ns=number, longest_ns=5, waiting_ns=2.0)
+            for number in range(3)
+        ]
+
     def match(self, most: int) -> tuple[int, int]:
         return 0, 0
 

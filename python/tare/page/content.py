@@ -10,6 +10,7 @@ from tare.analysis import communication, profile, tables
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
+from tare.errors import native_errors
 from tare.page import call_sites, comparison, instances, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
@@ -25,13 +26,17 @@ SCHEMA = "tare.page/1"
 def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None) -> dict[str, Any]:
     """`other`: a run to compare it with. What is not printable in names of runs is escaped here.
 
-    With the timeline of the run, findings and wait states have their worst instance in it.
+    With the timeline of the run, findings and wait states have their worst instance in it, and loops have
+    curves. The waits of the timeline are found, unless the trace is too long.
     """
     _expect(run)
     by_site, by_size = profile.summed(run, ["site"]), profile.summed(run, ["size"])
     rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows, run.sites)
     basis = Basis(run, max_events=WAITS_EVENTS)
+    if timeline is not None and basis.is_traced:
+        with native_errors():
+            timeline.find_waits()
     explained = explain_basis(run, basis)
     first = overview.of_run(run, rows, explained)
     worst = instances.Instances(run, basis, timeline) if timeline is not None else None
@@ -49,7 +54,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
         "waits": waits.of_basis(basis, worst),
-        "structure": waits.phases(run, basis),
+        "structure": waits.phases(run, basis, timeline),
         "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }

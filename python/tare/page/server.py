@@ -57,7 +57,8 @@ class Site:
         self._content = document.as_json(content.of_run(run, other, self._timeline))
         self._about = None if self._timeline is None else timeline.described(run, self._timeline)
         self._described = self._about and document.as_json(self._about)
-        self._has_waits = False  # or they could not be read
+        # By content.of_run(), or later.
+        self._has_waits = self._about is not None and self._about["events"] <= timeline.WAITS_EVENTS
         self._working = threading.Lock()  # one answer at a time: the reader itself uses all processors
         self._matching = threading.Thread(target=self._match, daemon=True)
 
@@ -70,9 +71,10 @@ class Site:
         if self._timeline is not None:
             with suppress(TareError), native_errors():
                 self._timeline.match(MAX_MESSAGES)
-            with suppress(TareError), native_errors():
-                self._timeline.find_waits()
-            self._has_waits = True
+            if not self._has_waits:
+                with suppress(TareError), native_errors():
+                    self._timeline.find_waits()
+                self._has_waits = True
 
     def close(self) -> None:
         """Nothing is answered any more, and no thread is in the reader when this returns."""

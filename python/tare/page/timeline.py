@@ -54,7 +54,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
 
 
 def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
-    """Blocks of a page by name; none if nothing was traced."""
+    """Blocks of a page by name; none if nothing was traced. Waits are shown if they have been found."""
     about = described(run, timeline)
     count = len(about["ranks"])
     if not count:
@@ -63,8 +63,6 @@ def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
     rows = -(-count // group)
     columns = min(MAX_COLUMNS, MAX_BINS // rows)
     length_ns = about["length_ns"]
-    if about["events"] <= WAITS_EVENTS:
-        timeline.find_waits()  # before the bins, which show them
     min_ns, calls, call_columns = timeline.longest(MAX_CALLS)
     about["bins"] = {"rows": rows, "group": group, "columns": columns}
     about["calls"] = {"count": calls, "min_ns": min_ns}

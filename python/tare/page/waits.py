@@ -13,6 +13,7 @@ from tare.reporters import terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tare._native import Timeline
     from tare.analysis.explain.basis import Basis, WaitGroup
     from tare.analysis.rows import Placed
     from tare.analysis.structure import LoopRow, PhaseRow
@@ -25,8 +26,19 @@ LISTED = 12
 
 def of_basis(basis: Basis, worst: Instances | None) -> list[dict[str, Any]]:
     """A row for each kind of wait and line, the longest first; none without a trace."""
+    by_time: dict[tuple[str, str, Placed], list[float]] = {}
+    for root in basis.root_sums:
+        sums = by_time.setdefault(
+            (root.kind, root.function, basis.place(root.site)), [0.0] * len(root.by_time)
+        )
+        for i, time_ns in enumerate(root.by_time):
+            sums[i] += time_ns
     return [
-        {**_row(group, basis), "worst": worst and worst.of_wait(group.function, group.at, group.kind)}
+        {
+            **_row(group, basis),
+            "by_time": by_time.get((group.kind, group.function, group.at), []),
+            "worst": worst and worst.of_wait(group.function, group.at, group.kind),
+        }
         for group in basis.waits
     ]
 
@@ -70,13 +82,38 @@ def _longest(sums: dict[Any, int]) -> dict[Any, int]:
 MAX_PHASE_EVENTS = 50_000_000
 
 
-def phases(run: Run, basis: Basis) -> list[dict[str, Any]]:
-    """Those of the world that is explained; none of a trace that is too long to look at."""
+# Points of a curve, and of how many phases there are curves: of those that take longest.
+MAX_POINTS, MAX_CURVES = 400, 6
+
+
+def phases(run: Run, basis: Basis, timeline: Timeline | None) -> list[dict[str, Any]]:
+    """Those of the world that is explained; none of a trace that is too long to look at.
+
+    With the timeline, how the iterations of their main loops go on.
+    """
     if not 0 < sum(process.trace.events for process in run.processes) <= MAX_PHASE_EVENTS:
         return []
     rows = [row for row in structure.phases(run) if row.world == basis.world]
     kinds = list(dict.fromkeys(row.phase for row in rows))
-    return [_phase(row, kinds.index(row.phase), run.start_ns) for row in rows]
+    found = [_phase(row, kinds.index(row.phase), run.start_ns) for row in rows]
+    if timeline is not None:
+        longest = sorted((i for i in range(len(rows)) if rows[i].loops), key=lambda i: -rows[i].duration_ns)
+        for i in longest[:MAX_CURVES]:
+            found[i]["curve"] = _curve(run, rows[i], timeline)
+    return found
+
+
+def _curve(run: Run, row: PhaseRow, timeline: Timeline) -> dict[str, Any]:
+    """Each point is an instance (instances.py)."""
+    ranks = set(row.loops[0].ranks)
+    loops = [
+        loop
+        for loop in run.structure.loops
+        if (loop.world, loop.number) == (row.world, row.number) and loop.rank in ranks
+    ]
+    names = ("number", "row", "start_ns", "longest_ns", "imbalance_ns", "waiting_ns")
+    points = [fields(point, names) for point in timeline.curve(loops, MAX_POINTS)]
+    return {name: [point[name] for point in points] for name in names}
 
 
 def _phase(row: PhaseRow, kind: int, start_ns: int) -> dict[str, Any]:

@@ -321,6 +321,7 @@ std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, con
     for (auto& [phase, each] : found[rank]) {
       each.loop.world = of.world;
       each.loop.rank = static_cast<std::int32_t>(calls.ranks()[of.ranks[rank]].process->record.rank);
+      each.loop.thread = calls.ranks()[of.ranks[rank]].thread;
       each.loop.phase = phase;
       together[{phase, each.loop.line}].push_back(&each);
     }

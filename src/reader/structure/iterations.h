@@ -30,8 +30,9 @@ struct SlowIteration {
 // The iterations of one rank in one phase.
 struct Loop {
   std::int32_t world = 0, rank = -1;
-  std::uint32_t phase = 0;  // DetectedPhase::number
-  CalledLine line{};        // the line or call path whose calls begin the iterations
+  std::uint32_t thread = 0;  // the only one that is looked at
+  std::uint32_t phase = 0;   // DetectedPhase::number
+  CalledLine line{};         // the line or call path whose calls begin the iterations
   std::uint64_t iterations = 0;
   std::int64_t median_ns = 0, longest_ns = 0;
   std::uint64_t slow_iterations = 0;  // number of iterations in `listed` that take more than twice the median

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "reader/structure/iteration_curve.h"
 #include "reader/structure/iterations.h"
 #include "reader/testing/script.h"
+#include "reader/timeline/read_wait_lines.h"
 
 namespace tare::reader {
 namespace {
@@ -65,6 +67,44 @@ TEST_F(StructureTest, ALoopIsOnePhase) {
   EXPECT_EQ(loop(0)->median_ns, 6000);
   EXPECT_TRUE(loop(0)->slow.empty());
   EXPECT_NEAR(found.phases[0].mpi_share, 0.5, 0.01);
+}
+
+// In iteration 70, rank 1 computes 8000 longer; rank 0 waits for it in the barrier, which both leave together.
+TEST_F(StructureTest, ACurveHasTheTimeTheImbalanceAndTheWaitsOfEachIteration) {
+  iterate(70, {1});
+  ranks[0].compute(1000);
+  ranks[1].compute(9000);
+  for (Script& rank : ranks) rank.at(1);
+  ranks[0].call("MPI_Barrier", 9000);
+  ranks[1].call("MPI_Barrier", 1000);
+  iterate(69, {1});
+  find();
+  ASSERT_EQ(found.loops.size(), 2U);
+  auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline);
+  const std::vector<const Loop*> loops = {&found.loops[0], &found.loops[1]};
+  EXPECT_FALSE(iteration_curve(*timeline, loops, 1000)[0].waiting_ns.has_value());
+  auto waits = read_wait_lines(*run, *timeline);
+  ASSERT_TRUE(waits);
+  timeline->set_waits(std::move(*waits));
+  const auto points = iteration_curve(*timeline, loops, 1000);
+  ASSERT_EQ(points.size(), 140U);
+  EXPECT_EQ(points[10].longest_ns, 2000);
+  EXPECT_EQ(points[10].imbalance_ns, 0);
+  EXPECT_EQ(points[10].waiting_ns, 0);
+  // An iteration begins with its call: the longer computing is in the one before on rank 1, the wait in the next one.
+  EXPECT_EQ(points[69].longest_ns, 10000);
+  EXPECT_EQ(points[69].row, 1U);
+  EXPECT_EQ(points[69].start_ns, found.loops[1].listed[69].start_ns);
+  EXPECT_EQ(points[69].imbalance_ns, 4000);
+  EXPECT_EQ(points[70].longest_ns, 10000);
+  EXPECT_EQ(points[70].row, 0U);
+  EXPECT_EQ(points[70].waiting_ns, 4000);
+  // Each of fewer points is the longest of its iterations.
+  const auto few = iteration_curve(*timeline, loops, 14);
+  ASSERT_EQ(few.size(), 14U);
+  EXPECT_EQ(few[6].number, 69U);
+  EXPECT_EQ(few[7].number, 70U);
 }
 
 TEST_F(StructureTest, PhasesThatReturnHaveOneName) {

@@ -214,15 +214,30 @@ void Timeline::set_waits(WaitLines waits) {
   });
 }
 
-void Timeline::mark_waits(std::size_t row, const Grid& grid, Bin* bins) const {
+template <typename Use>
+void Timeline::for_waits(std::size_t row, std::int64_t from_ns, std::int64_t to_ns, const Use& use) const {
   if (row >= waits_.of_row.size()) return;
   const auto& of = waits_.of_row[row];
-  // They do not overlap one another, so only the one before may reach into the grid.
-  auto at = std::partition_point(of.begin(), of.end(), [&](const WaitLine& w) { return w.start_ns < grid.from_ns; });
+  // They do not overlap one another, so only the one before may reach into the interval.
+  auto at = std::partition_point(of.begin(), of.end(), [&](const WaitLine& w) { return w.start_ns < from_ns; });
   if (at != of.begin()) --at;
-  for (; at != of.end() && at->start_ns < grid.to_ns; ++at)
-    if (at->function < activity_.size())
-      mark_wait(grid, bins, at->start_ns, sum(at->start_ns, at->wait_ns), activity_[at->function]);
+  for (; at != of.end() && at->start_ns < to_ns; ++at)
+    if (sum(at->start_ns, at->wait_ns) > from_ns) use(*at);
+}
+
+void Timeline::mark_waits(std::size_t row, const Grid& grid, Bin* bins) const {
+  for_waits(row, grid.from_ns, grid.to_ns, [&](const WaitLine& wait) {
+    if (wait.function < activity_.size())
+      mark_wait(grid, bins, wait.start_ns, sum(wait.start_ns, wait.wait_ns), activity_[wait.function]);
+  });
+}
+
+std::int64_t Timeline::waited_ns(std::size_t row, std::int64_t from_ns, std::int64_t to_ns) const {
+  std::int64_t all = 0;
+  for_waits(row, from_ns, to_ns, [&](const WaitLine& wait) {
+    all = sum(all, difference(std::min(sum(wait.start_ns, wait.wait_ns), to_ns), std::max(wait.start_ns, from_ns)));
+  });
+  return all;
 }
 
 void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const {
@@ -441,8 +456,7 @@ Timeline::LongCalls Timeline::longest(std::size_t most) const {
 std::vector<WaitLine> Timeline::waits(const Window& window, std::size_t most) const {
   Longest<WaitLine> found(most);
   for (std::size_t row = window.first; row < waits_.of_row.size() && row - window.first < window.rows; ++row)
-    for (const WaitLine& wait : waits_.of_row[row])
-      if (wait.start_ns < window.to_ns && sum(wait.start_ns, wait.wait_ns) > window.from_ns) found.add(wait);
+    for_waits(row, window.from_ns, window.to_ns, [&](const WaitLine& wait) { found.add(wait); });
   return found.take();
 }
 

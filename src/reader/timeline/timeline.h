@@ -92,6 +92,9 @@ class Timeline {
   // at most `most`. None before set_waits().
   std::vector<WaitLine> waits(const Window& window, std::size_t most) const;
   std::vector<PathLine> path(const Window& window, std::size_t most) const;
+  bool has_waits() const { return !waits_.of_row.empty(); }
+  // The time that a row waits within an interval.
+  std::int64_t waited_ns(std::size_t row, std::int64_t from_ns, std::int64_t to_ns) const;
 
  private:
   struct Chunk {
@@ -114,6 +117,9 @@ class Timeline {
   static void add_source_calls(const Process& process, Scratch& scratch);
   std::pair<std::int64_t, std::int64_t> shown(std::size_t row, const format::DecodedSpan& span) const;
   TimelineCall described(std::size_t row, const Scratch& scratch, std::size_t call) const;
+  // Calls `use` with the waits of a row that overlap an interval.
+  template <typename Use>
+  void for_waits(std::size_t row, std::int64_t from_ns, std::int64_t to_ns, const Use& use) const;
   void mark_waits(std::size_t row, const Grid& grid, Bin* bins) const;
   void add_levels(Location& location);
   void from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const;

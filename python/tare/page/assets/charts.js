@@ -31,8 +31,8 @@
   });
 
   // `options()` is asked again when colours change.
-  function chart(into, label, options, { tall = false, onClick } = {}) {
-    const holder = element("div", { class: tall ? "chart tall" : "chart", role: "img", "aria-label": label });
+  function chart(into, label, options, { size = "", onClick } = {}) {
+    const holder = element("div", { class: `chart ${size}`, role: "img", "aria-label": label });
     into.append(holder);
     const of = { made: null };
     of.draw = () => {

@@ -32,7 +32,7 @@
     const panel = element("div", { class: "panel" });
     into.append(element("div", { class: "tools" }, element("span", { class: "group", role: "group", "aria-label": "Shown" }, buttons)), panel);
     let which = tare.state.get("matrix") === "messages" ? 2 : 3;
-    const made = tare.chart(panel, "Heat map of what each rank has sent to each", () => heat(matrix, which), { tall: true });
+    const made = tare.chart(panel, "Heat map of what each rank has sent to each", () => heat(matrix, which), { size: "tall" });
     function choose(name, column) {
       which = column;
       tare.state.set("matrix", name === "bytes" ? null : name);

@@ -12,6 +12,19 @@
       tare.sourceText(delay, sources)]);
   }
 
+  // How the waits of a line go on: in each eighth of the run.
+  function trend(row) {
+    const made = element("div", {});
+    tare.chart(made, `Waiting in each part of the run: ${row.by_time.map(format.duration).join(", ")}`, () => ({
+      xAxis: tare.axis({ type: "category", data: row.by_time.map((_, i) => `${i + 1}`), name: "part of the run", nameLocation: "middle", nameGap: 24, nameTextStyle: { color: tare.color("muted"), align: "center" } }),
+      yAxis: tare.axis({ type: "value", axisLabel: { formatter: format.duration }, splitNumber: 3 }),
+      grid: { left: 8, right: 20, top: 12, bottom: 26, containLabel: true },
+      tooltip: { ...tare.tooltip(), trigger: "axis", formatter: ([at]) => `${format.duration(row.by_time[at.dataIndex])} in part ${at.dataIndex + 1} of ${row.by_time.length}` },
+      series: [{ type: "bar", data: row.by_time, itemStyle: { color: tare.color("waiting") }, barMaxWidth: 34 }],
+    }), { size: "small" });
+    return [element("h3", {}, "In the course of the run"), made];
+  }
+
   function details(row, sources) {
     const facts = [
       ["Waited", list(row.waiting)],
@@ -22,10 +35,11 @@
       element("h3", {}, `${row.kind}: ${row.function} at ${row.where}`),
       row.worst && element("div", { class: "tools" }, element("button", { type: "button", onclick: () => tare.showInstance(row.worst) }, "Show the longest in the timeline")),
       element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
+      row.by_time.length ? trend(row) : null,
       element("div", { class: "columns" },
         element("div", {}, element("h3", {}, "Where they wait"), tare.sourceText(row, sources)),
         element("div", {}, delays(row, sources))),
-    ].filter(Boolean);
+    ].flat().filter(Boolean);
   }
 
   function draw(into, content) {
