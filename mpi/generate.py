@@ -18,6 +18,7 @@ other sources of events (source.py), and writes into OUTPUT_DIR
     treatments.inc  TARE_TREATMENT(name, treatment, argument) by number, for the referee (treatments.py)
     types.inc       MPI's type names as aliases of those of an ABI page A
     stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/arch/*/stubs.S)
+    fortran_stubs.inc  the same for the names by which Fortran calls them
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
 
 The output depends on the API and the tables alone.
@@ -76,6 +77,9 @@ def generated(table: dict[str, Any], others: Sequence[Source] = ()) -> dict[str,
             f"using {name} = typename A::{name.removeprefix('MPI_')};" for name in types(all_functions)
         ],
         "stubs.inc": [f"TARE_STUB {f.name}, {number}" for number, f in enumerate(all_functions, 1)],
+        "fortran_stubs.inc": [
+            f"TARE_STUB {f.name.lower()}_, {number}" for number, f in enumerate(all_functions, 1)
+        ],
         "not_wrapped.txt": [table["libraries"]["not_wrapped"]],
     }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, compile_fortran, mpich4, openmpi4
 from measured import PROGRAMS
 
 PLANTED_NS = 100
@@ -19,8 +19,8 @@ SAID = re.compile(
 )
 
 
-def planted(mpi: MpiEnvironment, out: Path, name: str = "planted") -> Path:
-    flags = ("-O2", "-shared", "-fPIC", f'-DNAME="{name}"')
+def planted(mpi: MpiEnvironment, out: Path, name: str = "planted", *more: str) -> Path:
+    flags = ("-O2", "-shared", "-fPIC", f'-DNAME="{name}"', *more)
     return compile_c(mpi, [PROGRAMS / "planted_tool.c"], out / f"lib{name}.so", *flags)
 
 
@@ -78,6 +78,24 @@ def test_tools_see_whole_requests_and_all_objects(either: MpiEnvironment, tare: 
     assert len({made for *_, made, _ in said}) == 1
     assert [row["tool"] for row in found["tools"]] == [str(first), "tare", str(second)]
     assert all(row["spells"] > 0 for row in found["tools"]), found
+
+
+@pytest.mark.flaky(reruns=2)
+def test_tools_with_functions_for_fortran(either: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_fortran(either, [PROGRAMS / "weighed.f90"], tmp_path / "weighed")
+    tool, without = planted(either, tmp_path, "planted", "-DFORTRAN"), planted(either, tmp_path, "without")
+    options = ("--runs", "1", "--tool", tool, "--tool", without)
+    done, found = weigh(tare, either, 2, [str(program)], *options, PLANTED_NS="500")
+    assert done.returncode == 0, done.stderr
+    for name, _, calls, _, unknown, opened, _, _ in SAID.findall(done.stderr):
+        assert (unknown, opened) == ("0", "0")
+        assert name == "without" or int(calls) > 100
+    with_functions, others = found["tools"]
+    assert with_functions["overhead"] is not None, with_functions["why"]
+    assert with_functions["low"] > 0.05
+    # Only MPICH's functions for Fortran call those of C that a tool has.
+    assert others["overhead"] is not None, others["why"]
+    assert others["low"] > 0.05 if either.family == "mpich" else abs(others["overhead"]) < 0.05
 
 
 @pytest.mark.flaky(reruns=2)

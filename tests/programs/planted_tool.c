@@ -48,12 +48,15 @@ static void closes(MPI_Request request) {
   ++unknown;
 }
 
-int MPI_Init(int* argc, char*** argv) {
+__attribute__((constructor)) static void start(void) {
   const char* text = getenv("PLANTED_NS");
   planted_ns = text ? atol(text) : 0;
   const long begin = now_ns();
   for (int i = 1; i < 1000; i++) now_ns();
   clock_ns = (now_ns() - begin) / 1000;
+}
+
+int MPI_Init(int* argc, char*** argv) {
   ++inits;
   return PMPI_Init(argc, argv);
 }
@@ -82,14 +85,14 @@ int MPI_Sendrecv(const void* out, int n, MPI_Datatype type, int to, int tag, voi
   return PMPI_Sendrecv(out, n, type, to, tag, in, m, type2, from, tag2, comm, status);
 }
 
-int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+static int own_isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   pay();
   const int result = PMPI_Isend(data, n, type, to, tag, comm, request);
   opens(*request);
   return result;
 }
 
-int MPI_Irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+static int own_irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   pay();
   const int result = PMPI_Irecv(data, n, type, from, tag, comm, request);
   opens(*request);
@@ -113,7 +116,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return PMPI_Wait(request, status);
 }
 
-int MPI_Waitall(int n, MPI_Request* requests, MPI_Status* statuses) {
+static int own_waitall(int n, MPI_Request* requests, MPI_Status* statuses) {
   pay();
   for (int i = 0; i < n; i++) closes(requests[i]);
   return PMPI_Waitall(n, requests, statuses);
@@ -160,3 +163,39 @@ int MPI_Testsome(int n, MPI_Request* requests, int* count, int* indices, MPI_Sta
   for (int i = 0; i < *count; i++) closes(before[indices[i]]);
   return result;
 }
+
+int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  return own_isend(data, n, type, to, tag, comm, request);
+}
+
+int MPI_Irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  return own_irecv(data, n, type, from, tag, comm, request);
+}
+
+int MPI_Waitall(int n, MPI_Request* requests, MPI_Status* statuses) { return own_waitall(n, requests, statuses); }
+
+#ifdef FORTRAN
+void mpi_isend_(void* data, MPI_Fint* n, MPI_Fint* type, MPI_Fint* to, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* request,
+                MPI_Fint* error) {
+  MPI_Request made;
+  *error = own_isend(data, *n, PMPI_Type_f2c(*type), *to, *tag, PMPI_Comm_f2c(*comm), &made);
+  *request = PMPI_Request_c2f(made);
+}
+
+void mpi_irecv_(void* data, MPI_Fint* n, MPI_Fint* type, MPI_Fint* from, MPI_Fint* tag, MPI_Fint* comm,
+                MPI_Fint* request, MPI_Fint* error) {
+  MPI_Request made;
+  *error = own_irecv(data, *n, PMPI_Type_f2c(*type), *from, *tag, PMPI_Comm_f2c(*comm), &made);
+  *request = PMPI_Request_c2f(made);
+}
+
+void mpi_waitall_(MPI_Fint* n, MPI_Fint* requests, MPI_Fint* statuses, MPI_Fint* error) {
+  MPI_Request all[MOST];
+  (void)statuses;
+  for (int i = 0; i < *n; i++) all[i] = PMPI_Request_f2c(requests[i]);
+  *error = own_waitall(*n, all, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < *n; i++) requests[i] = PMPI_Request_c2f(all[i]);
+}
+
+void mpi_finalize_(MPI_Fint* error) { *error = MPI_Finalize(); }
+#endif

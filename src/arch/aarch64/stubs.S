@@ -36,48 +36,7 @@ tare_first_\number\()_\profiling:
         .endm
 
 #include "mpi/interposition/stub_entries.inc"
-
-// Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in w17, and of the frame that
-// makes the call the address where it goes on, its stack pointer and its frame pointer.
-        .macro TARE_DECIDE label, function
-\label:
-        .cfi_startproc
-        hint    #34
-        stp     x29, x30, [sp, #-224]!
-        .cfi_adjust_cfa_offset 224
-        .cfi_rel_offset x29, 0
-        .cfi_rel_offset x30, 8
-        stp     x0, x1, [sp, #16]
-        stp     x2, x3, [sp, #32]
-        stp     x4, x5, [sp, #48]
-        stp     x6, x7, [sp, #64]
-        str     x8, [sp, #80]
-        stp     q0, q1, [sp, #96]
-        stp     q2, q3, [sp, #128]
-        stp     q4, q5, [sp, #160]
-        stp     q6, q7, [sp, #192]
-        mov     w0, w17
-        mov     x1, x30
-        add     x2, sp, #224
-        mov     x3, x29
-        bl      \function
-        mov     x16, x0
-        ldp     x0, x1, [sp, #16]
-        ldp     x2, x3, [sp, #32]
-        ldp     x4, x5, [sp, #48]
-        ldp     x6, x7, [sp, #64]
-        ldr     x8, [sp, #80]
-        ldp     q0, q1, [sp, #96]
-        ldp     q2, q3, [sp, #128]
-        ldp     q4, q5, [sp, #160]
-        ldp     q6, q7, [sp, #192]
-        ldp     x29, x30, [sp], #224
-        .cfi_adjust_cfa_offset -224
-        .cfi_restore x29
-        .cfi_restore x30
-        br      x16
-        .cfi_endproc
-        .endm
+#include "processor/decide.inc"
 
         TARE_DECIDE tare_first, tare_resolve  // the first call of a function
         TARE_DECIDE tare_inner, tare_nested   // a call that is made while tare_inside is set

@@ -33,57 +33,7 @@ tare_first_\number\()_\profiling:
         .endm
 
 #include "mpi/interposition/stub_entries.inc"
-
-// Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in r11, and of the frame that
-// makes the call the address where it goes on, its stack pointer and its frame pointer.
-        .macro TARE_DECIDE label, function
-\label:
-        .cfi_startproc
-        pushq   %rdi
-        pushq   %rsi
-        pushq   %rdx
-        pushq   %rcx
-        pushq   %r8
-        pushq   %r9
-        pushq   %rax
-        .cfi_adjust_cfa_offset 56
-        subq    $128, %rsp
-        .cfi_adjust_cfa_offset 128
-        movups  %xmm0, (%rsp)
-        movups  %xmm1, 16(%rsp)
-        movups  %xmm2, 32(%rsp)
-        movups  %xmm3, 48(%rsp)
-        movups  %xmm4, 64(%rsp)
-        movups  %xmm5, 80(%rsp)
-        movups  %xmm6, 96(%rsp)
-        movups  %xmm7, 112(%rsp)
-        movl    %r11d, %edi
-        movq    184(%rsp), %rsi
-        leaq    192(%rsp), %rdx
-        movq    %rbp, %rcx
-        call    \function
-        movq    %rax, %r11
-        movups  (%rsp), %xmm0
-        movups  16(%rsp), %xmm1
-        movups  32(%rsp), %xmm2
-        movups  48(%rsp), %xmm3
-        movups  64(%rsp), %xmm4
-        movups  80(%rsp), %xmm5
-        movups  96(%rsp), %xmm6
-        movups  112(%rsp), %xmm7
-        addq    $128, %rsp
-        .cfi_adjust_cfa_offset -128
-        popq    %rax
-        popq    %r9
-        popq    %r8
-        popq    %rcx
-        popq    %rdx
-        popq    %rsi
-        popq    %rdi
-        .cfi_adjust_cfa_offset -56
-        jmpq    *%r11
-        .cfi_endproc
-        .endm
+#include "processor/decide.inc"
 
         TARE_DECIDE tare_first, tare_resolve  // the first call of a function
         TARE_DECIDE tare_inner, tare_nested   // a call that is made while tare_inside is set

@@ -13,6 +13,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "mpi/abi/mpich.h"
 #include "mpi/abi/openmpi.h"
@@ -25,8 +27,16 @@
 #include "mpi/referee/treatment.h"
 #include "mpi/referee/turns.h"
 #include "processor/arguments.h"
+#include "recorder/system.h"
 #include "recorder/warning.h"
 #include "stack/inside.h"
+
+extern "C" {
+// Where a call of Fortran goes. `number`: of the function; the others as for Router::destination.
+[[gnu::visibility("hidden")]] void* tare_resolve_fortran(unsigned number, const void* caller,
+                                                         std::uintptr_t stack) noexcept;
+[[gnu::visibility("hidden")]] extern void* tare_fortran_slots[];
+}
 
 // Nothing is measured here. Only attaching calls these.
 bool tare::stack::is_inside(const Frame&) noexcept { return true; }
@@ -40,6 +50,7 @@ using format::mpi_function_count;
 
 constinit Tools tools;
 constinit Turns turns;
+constinit Library mpi_library{};
 constinit std::atomic<const void*> owner{nullptr};  // the thread that calls MPI, by the address of `last_call`
 
 // The call of MPI_X that this thread made last of those that lead to a tool: a call of PMPI_X from the same place of
@@ -48,11 +59,15 @@ struct LastCall {
   unsigned number = 0;
   unsigned next = 0;  // the tool to which the tool's call leads
   std::uintptr_t stack = 0;
+  const void* caller = nullptr;
   bool includes(unsigned function, std::uintptr_t deeper) const noexcept {
     return number == function && deeper <= stack;
   }
 };
 constinit thread_local LastCall last_call;
+// The call of Fortran's function that this thread is in, if it has not returned. MPI's function of the same number that
+// is called there is counted, by whomever it is called, but no spell begins in between.
+constinit thread_local LastCall fortran_call;
 
 template <class A>
 bool bind(void* (*lookup)(const char*, void*) noexcept, void* library) noexcept {
@@ -79,6 +94,7 @@ bool bind(const Library& library, void* (*lookup)(const char*, void*) noexcept) 
 void fill(const Library& library, void* (*lookup)(const char*, void*) noexcept) noexcept {
   static constinit std::atomic_flag is_filled;
   if (is_filled.test_and_set()) return;
+  mpi_library = library;
   const char* directory = secure_getenv("TARE_REFEREE");
   const char* paths = secure_getenv("TARE_REFEREE_TOOLS");
   if (paths != nullptr) tools.find(paths);
@@ -121,7 +137,7 @@ void* through_all(unsigned number, bool is_profiling, std::uintptr_t stack) noex
     const Functions& its = routes.to[tool + 1];
     void* const found = is_profiling && !of_tool ? its.profiling[number] : its.plain[number];
     if (found == tare_library[number]) continue;
-    last_call = {number, tool + 1, stack};
+    last_call = {number, tool + 1, stack, nullptr};
     return found;
   }
   last_call = {};
@@ -136,7 +152,6 @@ bool is_owner() noexcept {
 }
 
 void count(Treatment treatment, const void* caller, std::uintptr_t stack) noexcept {
-  turns.arrive();
   const auto argument = [&](unsigned number) { return processor::argument(stack, number); };
   const std::uintptr_t own = argument(treatment.argument);
   const auto length = [&] { return static_cast<int>(argument(0)); };
@@ -208,19 +223,79 @@ void* destination(unsigned entry, const void* caller, std::uintptr_t stack) noex
     return (is_profiling ? routes.to[turns.route].profiling : routes.to[turns.route].plain)[number];
   };
   if (!turns.is_recording()) return where();
-  if (is_profiling && (last_call.includes(number, stack) || tools.contain(caller))) return where();
+  const bool of_fortran = fortran_call.includes(number, stack);
+  const bool of_tool = is_profiling && (last_call.includes(number, stack) || tools.contain(caller));
+  if (of_tool && !of_fortran) return where();
   if (!is_owner()) {
     turns.stop(several_threads);
     return where();
   }
+  if (of_fortran)
+    caller = std::exchange(fortran_call, {}).caller;
+  else
+    turns.arrive();
   const std::uint8_t before = routes.seen[number];
   routes.seen[number] = before | (is_profiling ? Seen::profiling : Seen::plain);
   count(treatment, caller, stack);
   if (routes.seen[number] != before) routes.set_profiling(number, turns.route);
-  if (!is_profiling) last_call = {turns.route == 0 ? 0 : number, 0, stack};
+  if (!is_profiling) last_call = {turns.route == 0 ? 0 : number, 0, stack, nullptr};
   if (!tells_what_it_completed(treatment.kind)) return where();
   return completing_function<Function::MPI_Test, Function::MPI_Testall, Function::MPI_Testany, Function::MPI_Testsome,
                              Function::MPI_Waitany, Function::MPI_Waitsome>(number, is_profiling);
+}
+
+bool has_fortran(unsigned number) noexcept {
+  for (unsigned tool = 1; tool <= tools.count(); ++tool)
+    if (routes.to[tool].fortran[number] != routes.to[0].fortran[number]) return true;
+  return false;
+}
+
+int no_function() noexcept { return 0; }
+
+// Calls the loader.
+void find_fortran(unsigned number) noexcept {
+  char name[128] = {};
+  for (std::size_t i = 0; format::function_name(number)[i] != '\0'; ++i) {
+    const char letter = format::function_name(number)[i];
+    name[i] = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  }
+  name[std::strlen(name)] = '_';
+  void* below = tools.below(name);
+  if (below == nullptr) below = reinterpret_cast<void*>(&no_function);
+  for (unsigned tool = 0; tool < tools.count(); ++tool) {
+    void* const its = tools.function(tool, name, mpi_library);
+    routes.to[tool + 1].fortran[number] = its == nullptr ? below : its;
+  }
+  routes.to[0].fortran[number] = below;
+}
+
+void* fortran_through_all(unsigned number, std::uintptr_t stack) noexcept {
+  for (unsigned tool = 0; tool < tools.count(); ++tool) {
+    void* const its = routes.to[tool + 1].fortran[number];
+    if (its == routes.to[0].fortran[number]) continue;
+    last_call = {number, tool + 1, stack, nullptr};
+    return its;
+  }
+  return routes.to[0].fortran[number];
+}
+
+// What a tool has for Fortran calls PMPI_X, as the MPI library's own functions do. That call is counted; but if a spell
+// is to begin, it begins before the tool is called.
+void* fortran_destination(unsigned number, const void* caller, std::uintptr_t stack) noexcept {
+  if (routes.to[0].fortran[number] == nullptr) find_fortran(number);
+  if (!has_fortran(number)) return tare_fortran_slots[number] = routes.to[0].fortran[number];
+  const Kind kind = treatments[number].kind;
+  if (kind == Kind::ends) turns.stop(0);
+  if (kind == Kind::ends || kind == Kind::passes) return fortran_through_all(number, stack);
+  if (turns.is_recording() && kind != Kind::routed && is_owner()) {
+    turns.arrive();
+    fortran_call = {number, 0, stack, caller};
+    if ((routes.seen[number] & Seen::profiling) == 0) {
+      routes.seen[number] |= Seen::profiling;
+      routes.set_profiling(number, turns.route);
+    }
+  }
+  return routes.to[turns.route].fortran[number];
 }
 
 constexpr Router referee_router{fill, destination};
@@ -233,3 +308,11 @@ const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 const Router* const router = &referee::referee_router;
 
 }  // namespace tare::mpi
+
+void* tare_resolve_fortran(unsigned number, const void* caller, std::uintptr_t stack) noexcept {
+  if (!tare::mpi::is_attached()) {
+    const tare::recorder::ErrnoGuard guard;
+    tare::mpi::attach_once(caller, nullptr);
+  }
+  return tare::mpi::referee::fortran_destination(number, caller, stack);
+}

@@ -11,6 +11,7 @@ namespace tare::mpi::referee {
 struct Functions {
   void* plain[format::mpi_function_count + 1];      // what MPI_X leads to
   void* profiling[format::mpi_function_count + 1];  // what PMPI_X leads to
+  void* fortran[format::mpi_function_count + 1];    // what mpi_x_ leads to; nullptr: it is not known, or is no function
 };
 
 enum Seen : std::uint8_t { nothing = 0, plain = 1, profiling = 2 };

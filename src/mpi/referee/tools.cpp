@@ -67,6 +67,22 @@ void* Tools::function(unsigned tool, const char* name, const Library& library) c
   return found;
 }
 
+void* Tools::below(const char* name) const noexcept {
+  const void* own = object_of(reinterpret_cast<const void*>(&object_of));
+  void* self = dlopen(nullptr, RTLD_LAZY);
+  link_map* object = nullptr;
+  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return nullptr;
+  for (; object != nullptr; object = object->l_next) {
+    if (object->l_name[0] == '\0') continue;
+    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    void* found = real_dlsym(handle, name);
+    dlclose(handle);
+    if (found != nullptr && object_of(found) != own && !contain(found)) return found;
+  }
+  return nullptr;
+}
+
 bool Tools::contain(const void* address) const noexcept {
   const auto place = reinterpret_cast<std::uintptr_t>(address);
   return std::any_of(tools_, tools_ + count_,

@@ -17,6 +17,8 @@ class Tools {
   bool is_loaded(unsigned tool) const noexcept { return tools_[tool].handle != nullptr; }
   // The tool's own function of this name; nullptr: it has none. `library`: where MPI's are.
   void* function(unsigned tool, const char* name, const Library& library) const noexcept;
+  // The function of this name that is neither a tool's nor this library's; nullptr: there is none.
+  void* below(const char* name) const noexcept;
   // Whether code of a tool makes a call that returns to the address.
   bool contain(const void* address) const noexcept;
 
