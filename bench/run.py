@@ -31,6 +31,7 @@ from measurements import (
     parts,
     reading,
     recorders,
+    referee,
     sampling,
     scale,
     solver,
@@ -79,6 +80,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "estimates": (7, 2, "what runs with a budget estimate, beside the truth"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "weight": (5, 1, "the true slowdown of programs, beside the account's and the trial's"),
+    "referee": (6, 2, "what tools cost a real program, by `tare weigh`"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
 WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
@@ -111,6 +113,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "monitoring": monitoring.measure,
     "page": page.measure,
     "parts": parts.measure,
+    "referee": referee.measure,
     "weight": weight.measure,
 }
 
