@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +149,50 @@ def test_a_failing_command_is_not_weighed(mpi: MpiEnvironment, tare: Path, tmp_p
     program = compile_c(mpi, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
     done, _ = weigh(tare, mpi, 1, [str(program)], "--runs", "1", "--tool", planted(mpi, tmp_path))
     assert (done.returncode, "the command failed" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_program(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "weighed.c"], tmp_path / "weighed-and-ended", "-O2")
+    command = [
+        tare,
+        "weigh",
+        "--tool",
+        planted(mpi, tmp_path),
+        "--",
+        *mpi.mpiexec,
+        "-n",
+        "1",
+        program,
+        "alone",
+    ]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = os.environ | mpi.env | {"TMPDIR": str(scratch)}
+    with subprocess.Popen(
+        [str(word) for word in (*command, "100")], env=environment, stderr=subprocess.PIPE
+    ) as weighing:
+        wait_for(lambda: any(scratch.glob("tare-weigh-*/*.spells")))
+        weighing.send_signal(number)
+        weighing.communicate(timeout=60)
+    assert weighing.returncode != 0
+    wait_for(lambda: not processes_of(program))
+    assert not any(scratch.glob("tare-weigh-*"))
+
+
+def processes_of(program: Path) -> list[Path]:
+    found = []
+    for link in Path("/proc").glob("[0-9]*/exe"):
+        with suppress(OSError):
+            if link.readlink() == program:
+                found.append(link)
+    return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)

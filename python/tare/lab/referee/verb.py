@@ -54,6 +54,7 @@ def weigh(
     Example: tare weigh --tool libmpiP.so --tool tare -- mpiexec -n 4 ./app
     """
     from tare.lab.referee import tools as tooling
+    from tare.lab.study import runner
     from tare.measuring import launch
 
     if not tool:
@@ -61,6 +62,7 @@ def weigh(
     tools = [tooling.weighable(name) for name in tool]
     tooling.check_together(tools)
     launch.check_startable(command)
+    runner.end_at_sigterm()
     processes = []
     for number in range(runs):
         streams.progress(f"run {number + 1} of {runs}" if sys.stderr.isatty() else "")

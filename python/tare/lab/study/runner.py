@@ -187,6 +187,15 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
     )  # fmt: skip
 
 
+def end_at_sigterm() -> None:
+    """Has SIGTERM, which batch systems send, end what was started, as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def execute(started: Command, stdout: Any, stderr: Any, limit_s: float) -> tuple[str, int | None]:
     """Starts a command and waits for its end, or ends it: "ok" or "timeout", and its exit code."""
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import tempfile
 import time
 from collections import Counter
@@ -183,10 +182,6 @@ def _runs(cells: list[str]) -> str:
     return cells[0] if len(cells) == 1 else f"{len(cells)} runs, as {cells[0]}"
 
 
-def _interrupt(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
-
-
 @dataclass
 class _Session:
     """The runs of one call of the command."""
@@ -207,7 +202,7 @@ class _Session:
 
     def run(self, cells: list[Cell]) -> Ended:
         """Ends early, with what there is stored, at Ctrl-C and at SIGTERM, which batch systems send."""
-        signal.signal(signal.SIGTERM, _interrupt)
+        runner.end_at_sigterm()
         tools = self.description.tools
         self.slow_to_count = {
             cell.key for cell in cells if toolbox.is_slow_to_count(tools[cell.level("tool")])
