@@ -34,7 +34,7 @@ MATCHED_EVENTS = 50_000_000
 # Of larger ones waits are not looked for: finding them would take longer than all the rest.
 WAITS_EVENTS = 20_000_000
 # Of a search: words that are looked at.
-MAX_WORDS = 32
+MAX_WORDS = 30
 
 
 def described(run: Run, timeline: Timeline) -> dict[str, Any]:

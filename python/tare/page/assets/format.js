@@ -24,6 +24,9 @@ const tare = {};
   // The noun that goes with a number, and both: "1 call", "1,234 calls".
   const noun = (number, one, many = `${one}s`) => (number === 1 ? one : many);
   const numberOf = (number, one, many) => `${grouped(number)} ${noun(number, one, many)}`;
+  // What a person writes: a number with a unit, by default seconds.
+  const NS = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
+  const nsOf = (number, unit = "s") => Number(number) * NS[unit.toLowerCase()];
   const percent = (share) => (share === null || share === undefined ? NOTHING : `${(100 * share).toFixed(1)} %`);
   const percent2 = (share) => `${(100 * share).toFixed(2)} %`;
 
@@ -43,7 +46,7 @@ const tare = {};
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
-  tare.format = { NOTHING, duration, size, sizeRange, grouped, noun, numberOf, percent, percent2 };
+  tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2 };
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;

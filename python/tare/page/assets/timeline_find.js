@@ -2,7 +2,6 @@
 (() => {
   "use strict";
   const { element, format } = tare;
-  const SCALES = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
   const LISTED = 10;
   const MAX_WORDS = 30;
 
@@ -15,7 +14,7 @@
         return " ";
       });
     };
-    take(/>\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?(?=\s|$)/gi, (_, number, unit) => (asked.min = Number(number) * SCALES[(unit ?? "s").toLowerCase()]));
+    take(/>\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?(?=\s|$)/gi, (_, number, unit) => (asked.min = format.nsOf(number, unit)));
     take(/(?:^|\s)peer[\s:=]*(\d+)(?=\s|$)/gi, (_, rank) => (asked.peer = Number(rank)));
     take(/(?:^|\s)rank[\s:=]*([\d.:]+)(?=\s|$)/gi, (_, rank) => {
       const row = rowsOf.find(rank);

@@ -1,8 +1,7 @@
 // Goes to a time and a rank of a timeline.
 (() => {
   "use strict";
-  const { element } = tare;
-  const SCALES = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
+  const { element, format } = tare;
 
   function jump(timeline) {
     const field = (label, placeholder) => element("input", { type: "text", class: "short", placeholder, "aria-label": label, title: label });
@@ -13,7 +12,7 @@
       said.textContent = "";
       const { about, view, panel } = timeline;
       const found = time.value.trim().match(/^(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s)?$/i);
-      const at = found ? Number(found[1]) * SCALES[(found[2] ?? "s").toLowerCase()] - about.start_ns : NaN;
+      const at = found ? format.nsOf(found[1], found[2]) - about.start_ns : NaN;
       const row = rank.value.trim() ? timeline.rowOf(rank.value.trim()) : panel.chosen?.row ?? view.first;
       if (time.value.trim() && !(at >= 0 && at <= about.length_ns)) said.textContent = "No such time in the trace.";
       else if (row < 0) said.textContent = "No such rank in the trace.";
