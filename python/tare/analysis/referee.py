@@ -101,7 +101,7 @@ def _with_interval(outcome: Weighed, strata: Sequence[Stratum]) -> Weighed:
         return replace(outcome, why=why)
     overhead, low, high = _interval(strata)
     if (high - low) / 2 > WIDEST:
-        why = f"the spells differ too much: ± {50 * (high - low):.0f} points; more runs narrow that (--runs)"
+        why = f"the spells differ too much: ± {50 * (high - low):.1f} points; more runs narrow that (--runs)"
         return replace(outcome, why=why)
     return replace(outcome, overhead=overhead, low=low, high=high)
 
