@@ -50,6 +50,7 @@ struct PyProcess {
   std::uint32_t full = 0;  // format::FullTables
   Cost cost;
   TotalTrace trace;
+  format::SchedulingSums scheduling;
 };
 
 struct Spell : reader::Spell {
@@ -75,7 +76,8 @@ std::vector<PyProcess> processes(PyRun& py_run) {
                    totals.counted,
                    totals.full,
                    {sums.cost()},
-                   sums.trace()});
+                   sums.trace(),
+                   totals.scheduling});
   }
   return all;
 }
@@ -173,6 +175,8 @@ void define_cost(Fields<T>& of, bool total) {
       .field("hook_finalize_ns", &T::hook_finalize_ns)
       .field("chooser_ns", &T::chooser_ns)
       .field("analysis_ns", &T::analysis_ns)
+      .field("readings", &T::readings)
+      .field("reading_ns", &T::reading_ns)
       .field("flushes", &T::flushes)
       .field("flush_ns", &T::flush_ns)
       .field("flush_bytes", &T::flush_bytes)
@@ -213,6 +217,54 @@ void define_sums(nb::module_& module) {
       .field("kept_newest", &TotalTrace::kept_newest)
       .field("no_space", &TotalTrace::no_space)
       .field("written", &TotalTrace::written);
+}
+
+// Time of the threads of a process on no processor, outside MPI and in calls.
+void define_scheduling(nb::module_& module) {
+  using format::OffProcessor, format::SchedulingSums;
+  using reader::OffTimes;
+  Fields<SchedulingSums> fields(
+      module, "Scheduling",
+      "How the operating system scheduled the threads of a process, as far as it was looked at: once in a\n"
+      "millisecond. `outside_ns` and `in_calls_ns`: the time outside MPI and in calls that is known; parts of\n"
+      "it in which the threads could have run, but had no processor, in which they slept, waited in the kernel\n"
+      "or were stopped, and in which the kernel does not tell. `switches`: context switches because a thread\n"
+      "waited; `preemptions`: because it lost its processor. `processors`: on which they may run.");
+  fields.field("readings", &SchedulingSums::readings)
+      .field("outside_ns", &SchedulingSums::outside_ns)
+      .field("in_calls_ns", &SchedulingSums::in_calls_ns)
+      .field("switches", &SchedulingSums::switches)
+      .field("preemptions", &SchedulingSums::preemptions)
+      .field("page_faults", &SchedulingSums::page_faults)
+      .field("major_page_faults", &SchedulingSums::major_page_faults);
+  const auto part = [&](const char* name, OffProcessor SchedulingSums::*of, std::int64_t OffTimes::*which,
+                        std::uint64_t OffProcessor::*of_made) {
+    fields.value(
+        name, [=](const SchedulingSums& sums) { return reader::off_times(sums.*of).*which; },
+        [=](SchedulingSums& sums, std::uint64_t ns) {
+          (sums.*of).ns += ns;
+          if (of_made != nullptr) (sums.*of).*of_made += ns;
+        });
+  };
+  part("descheduled_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
+  part("blocked_ns", &SchedulingSums::outside, &OffTimes::blocked_ns, nullptr);
+  part("unknown_ns", &SchedulingSums::outside, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
+  part("descheduled_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
+  part("blocked_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::blocked_ns, nullptr);
+  part("unknown_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
+  fields.value(
+      "processors",
+      [](const SchedulingSums& sums) {
+        std::vector<std::uint32_t> numbers;
+        const format::RankSet allowed = reader::allowed_processors(sums);
+        for (const auto& [first, count] : allowed.runs())
+          for (std::uint32_t i = 0; i < count; ++i) numbers.push_back(first + i);
+        return numbers;
+      },
+      [](SchedulingSums& sums, const std::vector<std::uint32_t>& numbers) {
+        for (const std::uint32_t number : numbers)
+          if (number < 64 * format::processor_words) sums.allowed[number / 64] |= std::uint64_t{1} << (number % 64);
+      });
 }
 
 void define_process(nb::module_& module) {
@@ -278,7 +330,8 @@ void define_process(nb::module_& module) {
       .field("calls", &PyProcess::calls)
       .field("counted", &PyProcess::counted)
       .field("cost", &PyProcess::cost)
-      .field("trace", &PyProcess::trace);
+      .field("trace", &PyProcess::trace)
+      .field("scheduling", &PyProcess::scheduling);
 }
 
 void define_spell(nb::module_& module) {
@@ -310,6 +363,7 @@ void define_spell(nb::module_& module) {
 void define_processes(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   define_sums(module);
+  define_scheduling(module);
   define_process(module);
   define_spell(module);
   run.def("processes", processes);

@@ -11,6 +11,9 @@ struct type_caster<tare::reader::WaitKind>
     : WordCaster<tare::reader::WaitKind, "late sender", "late receiver", "wait at barrier", "wait at NxN",
                  "late broadcast", "early reduce", "early scan", "late post", "early wait", "late complete",
                  "lock contention", "wait for progress"> {};
+template <>
+struct type_caster<tare::reader::Scheduled> : WordCaster<tare::reader::Scheduled, "running", "descheduled", "blocked"> {
+};
 
 }  // namespace nanobind::detail
 
@@ -110,6 +113,7 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("cause_function", &Root::cause_name)
       .field("cause_site", &Root::activity, &SiteActivity::site)
       .field("cause_in_call", &Root::activity, &SiteActivity::in_call)
+      .field("cause_scheduled", &Root::activity, &SiteActivity::scheduled)
       .field("waits", &Root::waits)
       .field("wait_ns", &Root::wait_ns)
       .field("longest_ns", &Root::longest_ns)
@@ -144,9 +148,15 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
       .field("slow", &Unexpected::slow)
       .field("time_ns", &Unexpected::time_ns);
   using Outside = Named<reader::OutsideSum>;
-  rows_of_rank<reader::OutsideSum>(module, "OutsideSum", "Time of a rank outside MPI before the calls of a site.")
+  rows_of_rank<reader::OutsideSum>(module, "OutsideSum",
+                                   "Time of a rank outside MPI before the calls of a site, parts of it in which it was "
+                                   "on no processor, and the time in these calls in which it waited for a processor "
+                                   "and no rank.")
       .field("site", &Outside::site)
-      .field("time_ns", &Outside::time_ns);
+      .field("time_ns", &Outside::time_ns)
+      .field("descheduled_ns", &Outside::descheduled_ns)
+      .field("blocked_ns", &Outside::blocked_ns)
+      .field("descheduled_in_calls_ns", &Outside::descheduled_in_calls_ns);
   using Path = Named<reader::PathSum>;
   rows_of_rank<reader::PathSum>(module, "PathSum",
                                 "Time of a rank on the critical path: in calls of a site, or before them; -1: behind "

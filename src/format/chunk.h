@@ -30,6 +30,7 @@ enum class ChunkType : std::uint8_t {
   rounds = 12,      // rounds of a monitored run, and the names of their events (round.h)
   spell_sums = 13,  // SpellSums of each function and call site (spell_sums.h); the newest of a process counts
   analysis = 14,    // the result of the user's analysis of sampled messages: any bytes; the newest of a process counts
+  scheduling = 15,  // of each location SchedulingSums and its spans (scheduling.h); the newest of a process counts
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

@@ -10,6 +10,7 @@
 #include "format/peer_table.h"
 #include "format/phase_table.h"
 #include "format/profile_row.h"
+#include "format/scheduling.h"
 #include "format/weighed.h"
 
 namespace tare::format {
@@ -22,6 +23,7 @@ struct LocationHeader {
   alignas(64) CurrentCall current;
   alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
   std::uint32_t block;                             // index of this block in the segment
+  std::uint32_t row_capacity;                      // of the profile table: as in the SegmentHeader
   alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
   TaredTotals tared;                               // written only by tared
   alignas(64) LocationSummary summary;
@@ -31,6 +33,8 @@ struct LocationHeader {
   std::uint16_t peer_index[peer_slots];  // the same for peers
   alignas(64) PhaseEntry phases[phase_capacity];
   alignas(64) PeerEntry peers[peer_capacity];
+  alignas(64) SchedulingSums scheduling;
+  SchedulingSpan scheduling_spans[max_scheduling_spans];
 };
 
 // The FlushRecords of what tared has drained of a block are in event chunks with this bit in the block number. Each has

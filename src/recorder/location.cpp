@@ -15,7 +15,7 @@ void Location::begin(format::LocationHeader& block, std::uint32_t rows, char* me
                      const format::RingShape& ring) noexcept {
   events.shared = phases.shared = &block;
   profile.rows = format::rows_of(&block);
-  profile.capacity = rows;
+  block.row_capacity = rows;
   profile.begin();
   peers().begin();
   phases.begin();
@@ -53,6 +53,7 @@ void Location::pause() noexcept {
 
 void Location::resume() noexcept {
   events.resume(Suspension::pause);
+  begin_scheduling();
   update_mode();
 }
 

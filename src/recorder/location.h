@@ -16,6 +16,7 @@
 #include "recorder/peer_table.h"
 #include "recorder/phases.h"
 #include "recorder/profile_table.h"
+#include "recorder/scheduling_reading.h"
 #include "recorder/thread_name.h"
 #include "recorder/timing_sample.h"
 
@@ -38,6 +39,7 @@ struct alignas(64) Location {
   bool requests_open : 1;
   bool thins : 1;             // not every brief call is timed (timing_sample.h)
   std::uint32_t drains_seen;  // of node_words->drains
+  std::uint64_t reading_due;  // from then on, in ticks, the next call makes a reading of `scheduling`
   EventBuffer events;
   Phases phases;
   ThreadName name;
@@ -47,7 +49,8 @@ struct alignas(64) Location {
   TimingSample timing;
   // The trace has a gap that began then, in ticks; 0: it has none now.
   std::uint64_t gap_begin;
-  std::uint64_t gap_calls;        // made until then
+  std::uint64_t gap_calls;  // made until then
+  SchedulingReading scheduling;
   Governor governor;              // of a run with a budget
   std::uint64_t stored_reported;  // bytes on disk that the governor's process knows of
   format::SpanEntry* spans;       // what the monitor is told; nullptr: the run is not monitored
@@ -99,6 +102,11 @@ struct alignas(64) Location {
   void enter_phase(std::uint32_t type) noexcept;
   void leave_phase(std::uint32_t type) noexcept;
 
+  // The next call makes a reading that no earlier one is compared with.
+  void begin_scheduling() noexcept {
+    scheduling = {};
+    reading_due = 0;
+  }
   // From here on nothing of the thread is recorded: no calls, events or samples; or it is again.
   void pause() noexcept;
   void resume() noexcept;

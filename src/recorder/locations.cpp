@@ -109,6 +109,7 @@ Location* take_location(SegmentHeader& header) noexcept {
 
 void begin_thread(Location& location) noexcept {
   if (location.events.ring.count != 0) open_for_thread(location.events, location.name);
+  location.begin_scheduling();
   tell_sources<&Source::started>(location);
   if (location.spans != nullptr) library_options.monitor->begin_thread(location);
   location.name.inherit();

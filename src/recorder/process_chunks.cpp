@@ -1,5 +1,6 @@
 #include "recorder/process_chunks.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -123,6 +124,26 @@ bool write_spell_sums(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::spell_sums), table.sums, bytes);
 }
 
+bool write_scheduling(const format::SegmentHeader& segment, BlockAt* block_at) noexcept {
+  ChunkMemory memory(segment.locations *
+                     (sizeof(format::SchedulingSums) + sizeof(format::LocationHeader::scheduling_spans)));
+  if (!memory) return false;
+  char* out = memory.raw();
+  for (std::uint32_t i = 0; i < segment.locations; ++i) {
+    const format::LocationHeader* block = block_at(i);
+    if (block == nullptr || block->scheduling.readings == 0) continue;
+    format::SchedulingSums sums;
+    copy_words(&sums, &block->scheduling, sizeof sums);
+    sums.block = i;
+    sums.spans = std::min(sums.spans, format::max_scheduling_spans);
+    std::memcpy(out, &sums, sizeof sums);
+    copy_words(out + sizeof sums, block->scheduling_spans, sums.spans * sizeof(format::SchedulingSpan));
+    out += sizeof sums + sums.spans * sizeof(format::SchedulingSpan);
+  }
+  const auto bytes = static_cast<std::size_t>(out - memory.raw());
+  return bytes == 0 || memory.append(identity(segment, format::ChunkType::scheduling), memory.raw(), bytes);
+}
+
 bool write_offloads(const format::SegmentHeader& segment) noexcept {
   if (segment.offloads_at == 0) return true;
   const char* area = reinterpret_cast<const char*>(&segment) + segment.offloads_at;
@@ -207,6 +228,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   written = write_calls(segment, block_at) && written;
   written = write_samples(segment) && written;
   written = write_spell_sums(segment) && written;
+  written = write_scheduling(segment, block_at) && written;
   written = write_offloads(segment) && written;
   return write_process(segment) && written;
 }

@@ -25,15 +25,15 @@ format::ProfileRow& ProfileTable::new_row(unsigned slot, std::uint32_t site, std
   // not fit even there. Probing stays short with the index not full.
   const std::uint32_t number = shared().summary.rows;
   const auto communicator = static_cast<std::uint32_t>(what >> 32);
-  if (site != 0 && number >= capacity / 2 && communicator > first_families) {
+  if (site != 0 && number >= capacity() / 2 && communicator > first_families) {
     shared().summary.full |= format::merged_communicators;
     return row(site, static_cast<std::uint16_t>(what), static_cast<std::uint8_t>(what >> 16), format::no_communicator);
   }
-  if (site != 0 && number >= capacity - reserved()) {
+  if (site != 0 && number >= capacity() - reserved()) {
     shared().summary.full |= format::full_rows;
     return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
   }
-  if (number >= capacity) return rows[0];
+  if (number >= capacity()) return rows[0];
   format::ProfileRow& made = rows[number];
   made = {};
   made.site = site;

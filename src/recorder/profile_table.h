@@ -27,10 +27,11 @@ static_assert(usual_rows <= format::index_slots * 3 / 4, "the search for a row w
 // Only the owning thread uses it. No function allocates or throws.
 struct ProfileTable {
   format::ProfileRow* rows;  // those of a block, which is found by them: one address for all that a call needs here
-  std::uint32_t capacity;
 
+  // The number of rows that there is room for.
+  std::uint32_t capacity() const noexcept { return shared().row_capacity; }
   // The rows that are left for functions, without call site, when all others are in use. Small tables have a quarter.
-  std::uint32_t reserved() const noexcept { return capacity < usual_rows ? capacity / 4 : format::function_count; }
+  std::uint32_t reserved() const noexcept { return capacity() < usual_rows ? capacity() / 4 : format::function_count; }
 
   // Row 0, "other", has what finds no room. To be called once for a block, which is zeroed.
   void begin() noexcept;

@@ -16,8 +16,6 @@ from planted import Planted
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 MPICH = next(env for env in all_environments() if env.name == "debian-mpich")
 PROGRAMS = {each.name: each for each in planted.programs()}
-# Those that are judged by whether processors are short are left to `make bench`.
-NEEDS_PROCESSORS = ("oversubscribed", "stopped")
 ON_BOTH = (
     "late sender",
     "chain",
@@ -46,7 +44,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def cases() -> list[Any]:
-    chosen = [(OPENMPI, each) for each in PROGRAMS.values() if each.name not in NEEDS_PROCESSORS]
+    chosen = [(OPENMPI, each) for each in PROGRAMS.values()]
     chosen += [(MPICH, PROGRAMS[name]) for name in ON_BOTH]
     return [pytest.param(mpi, each, id=f"{mpi.name}-{each.name}") for mpi, each in chosen]
 

@@ -28,6 +28,7 @@ class Answer:
     named: tuple[int, ...] | None = None  # the ranks that the finding names
     seconds: float | None = None  # of all ranks together
     trend: str = ""
+    blocked: float | None = None  # how much of the time by which the cause is late it is on no processor
 
     def misses(self, found: dict[str, Any], *, exactly: bool = True) -> list[str]:
         """What is different in the finding. `exactly`: times are compared, too."""
@@ -40,6 +41,8 @@ class Answer:
             wrong.append(f"ranks {found['ranks']}")
         if self.trend and found["trend"] != self.trend:
             wrong.append(f"trend '{found['trend']}'")
+        if self.blocked is not None and abs((found["cause_blocked"] or 0.0) - self.blocked) > TOLERANCE:
+            wrong.append(f"blocked {found['cause_blocked']}")
         if exactly and self.seconds is not None:
             seconds = found["time_ns"] / 1e9
             if abs(seconds - self.seconds) > TOLERANCE * self.seconds:
@@ -94,6 +97,7 @@ def _answer(words: list[str]) -> Answer:
         tuple(map(int, fields["named"].split(","))) if "named" in fields else None,
         float(fields["seconds"]) if "seconds" in fields else None,
         fields.get("trend", ""),
+        float(fields["blocked"]) if "blocked" in fields else None,
     )
 
 
@@ -127,8 +131,8 @@ class Verdict:
 
 
 def judge(of: Planted, said: dict[str, Any], *, exactly: bool = True) -> Verdict:
-    """Compares; what is not explained, what measuring cost, and how MPI_Init ended, is not the program's."""
-    others = {"not explained", "oversubscription", "cost of measuring", "late start"}
+    """Compares, but for what is not the program's: what else ran, measuring, and how MPI_Init ended."""
+    others = {"not explained", "descheduled", "oversubscription", "cost of measuring", "late start"}
     others -= {answer.kind for answer in of.answers}
     found = [each for each in said["findings"] if each["kind"] not in others]
     if not of.answers:

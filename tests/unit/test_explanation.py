@@ -63,6 +63,33 @@ def test_a_place_that_is_not_known_is_left_out(kind: str) -> None:
     assert "MPI_Recv at " not in explanation.sentence(bare)
 
 
+def test_who_was_blocked_did_not_compute() -> None:
+    late = replace(finding("late sender"), cause_in_call=False)
+    assert "because rank 3 computes longer before MPI_Send" in explanation.sentence(late)
+    assert "because rank 3 is blocked longer before MPI_Send" in explanation.sentence(
+        replace(late, cause_blocked=0.8)
+    )
+    slow = replace(finding("load imbalance"), ranks=(2,), cause_blocked=0.8)
+    assert "rank 2 computes or is blocked" in explanation.sentence(slow)
+
+
+def test_what_a_lack_of_processors_costs_is_told_as_far_as_it_is_known() -> None:
+    crowd = Finding(
+        kind="oversubscription", share=0.2, ranks=(0, 1, 2, 3), calls=2, function="MPI_Recv", at=HERE
+    )
+    assert explanation.sentence(crowd) == (
+        "Oversubscription: 4 ranks share 2 processors, and wait for these as well as for one another; "
+        "20.0 % of the ranks' time in MPI is no wait for another rank, most in MPI_Recv at solver.c:12 "
+        "(in step). What else is said may be due to that."
+    )
+    lost = replace(crowd, kind="descheduled", lost_ns=800_000_000, most_ns=3_000_000_000)
+    assert explanation.sentence(lost) == (
+        "Descheduled: something else runs on the processors of ranks 0-3, which could have run for another "
+        "3.00 s outside MPI; the ranks lose 20.0 % of the ranks' time by it, most in MPI_Recv at "
+        "solver.c:12 (in step). What else is said may be due to that."
+    )
+
+
 def test_there_are_ten_sentences_at_most() -> None:
     many = explained(*[finding("late sender")] * 8, traced=False, notes=("One.", "Two.", "Three."))
     assert len(explanation.sentences(many, 0)) == 10

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis.ranks import mpi_share
+from tare.analysis.scheduling import off_processor
 
 if TYPE_CHECKING:
     from tare._native import Process, ReplayedWorld
@@ -35,6 +36,10 @@ class Efficiency:
     communication_efficiency: float | None  # largest time outside MPI / net_ns
     parallel_efficiency: float | None  # load_balance * communication_efficiency
     most_computing_rank: int | None  # the rank with the most time outside MPI
+    # Of the time outside MPI: ranks could have run, but had no processor; slept, waited in the kernel, or
+    # were stopped. None: not known.
+    descheduled_share: float | None = None
+    blocked_share: float | None = None
     # The next four are None without a replay on an ideal network.
     serialisation_efficiency: float | None = None  # largest time outside MPI / ideal_ns
     transfer_efficiency: float | None = None  # ideal_ns / run time
@@ -122,6 +127,7 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
     known = net_ns > 0
+    off = off_processor(ranks)
     return Efficiency(
         world=world,
         ranks=len(ranks),
@@ -131,4 +137,6 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
         communication_efficiency=most_ns / net_ns if known else None,
         parallel_efficiency=mean_ns / net_ns if known else None,
         most_computing_rank=ranks[useful.index(most_ns)].rank if most_ns > 0 else None,
+        descheduled_share=off.descheduled if off else None,
+        blocked_share=off.blocked if off else None,
     )

@@ -11,7 +11,7 @@ from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
-from tare.reporters import explanation
+from tare.reporters import explanation, scheduling
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     if unmeasured:
         threads = units.number_of(unmeasured, "thread was", "threads were")
         notes.append(f"{threads} not measured: there was no memory for the buffers.")
-    notes.extend(f"{text[0].upper()}{text[1:]}." for text in ranks.reductions(run.processes))
+    texts = [scheduling.sentence(run.meta, run.processes), *ranks.reductions(run.processes)]
+    notes.extend(f"{text[0].upper()}{text[1:]}." for text in texts if text)
     if any(row.function == "other" for row in sites):
         notes.append(OVERFLOW_NOTE)
     return notes + retimed.sentences(run.retimed) + run.warnings

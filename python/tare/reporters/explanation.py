@@ -14,6 +14,8 @@ from tare.reporters.console import Console
 from tare.units import NS_PER_S
 
 MAX_SENTENCES = 10
+# Who was on no processor of its own accord for more of its time than this does not compute, but is blocked.
+BLOCKED = 0.5
 
 
 def show(out: Console, of: Explanation, start_ns: int) -> None:
@@ -103,6 +105,11 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _does(found: Finding) -> str:
+    """What the cause does outside MPI."""
+    return "is blocked" if (found.cause_blocked or 0.0) > BLOCKED else "computes"
+
+
 def _because(found: Finding) -> str:
     """The rank that makes them wait in the end, and what it does in the meantime."""
     if found.cause_rank is None:
@@ -113,7 +120,7 @@ def _because(found: Finding) -> str:
         whom = f"one rank or another, {whom} most"
     if found.cause_at == UNKNOWN and not found.cause_function:
         return f", because of {whom}"
-    what = "is longer in" if found.cause_in_call else "computes longer before"
+    what = "is longer in" if found.cause_in_call else f"{_does(found)} longer before"
     part = "" if most > 0.95 else f" ({units.percent(most)} of it)"
     return f", because {whom} {what} {_call(found.cause_function, found.cause_at)}{part}"
 
@@ -205,7 +212,7 @@ def _hot_spot(found: Finding) -> str:
     hub = found.cause_rank
     behind = ""
     if found.cause_at != UNKNOWN:
-        what = "is longer in" if found.cause_in_call else "computes before"
+        what = "is longer in" if found.cause_in_call else f"{_does(found)} before"
         behind = f", which {what} {_call(found.cause_function, found.cause_at)}"
     return (
         f"Rank {hub} is a hot spot: {units.percent(found.cause_share or 0.0)} of all messages go through it, "
@@ -221,12 +228,15 @@ def _imbalance(found: Finding) -> str:
     most, mean = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
     if found.kind == "alternating imbalance":
         return (
-            f"Alternating imbalance: now one rank computes longer{before}, now another, although it is "
+            f"Alternating imbalance: now one rank {_does(found)} longer{before}, now another, although it is "
             f"{mean} for each in all; the others {loses}{waits}{_trend(found)}."
         )
     several = len(found.ranks) > 1
     title = "One slow rank" if found.kind == "slow rank" else "Load imbalance"
-    who = f"{rank_numbers.named(found.ranks)} compute{' up to' if several else 's'}"
+    verb = "compute up to" if several else "computes"
+    if _does(found) != "computes":
+        verb = "compute or are blocked up to" if several else "computes or is blocked"
+    who = f"{rank_numbers.named(found.ranks)} {verb}"
     others = f"the others {mean} on average; the others {loses}{waits}{_trend(found)}."
     return f"{title}: {who} {most}{before}, {others}"
 
@@ -283,6 +293,8 @@ def _frequent(found: Finding) -> str:
 
 def _slow_iterations(found: Finding, start_ns: int) -> str:
     what = "in" if found.cause_in_call else "outside MPI before"
+    if not found.cause_in_call and found.cause_blocked is not None:
+        what = "blocked before" if found.cause_blocked > BLOCKED else "computing before"
     when = ((found.first_ns or start_ns) - start_ns) / NS_PER_S
     most, usual = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
     where = f" in phase {found.phase}" if found.phase else ""
@@ -304,13 +316,28 @@ def _not_explained(found: Finding) -> str:
     )
 
 
-def _oversubscription(found: Finding) -> str:
-    processors = units.number_of(found.calls, "processor")
-    return (
-        f"Oversubscription: {len(found.ranks):,} ranks share {processors}, and wait for these as well as for "
-        f"one another; {_takes(found)} in MPI is no wait for another rank, most in "
-        f"{_call(found.function, found.at)}. What else is said may be due to that."
-    )
+def _no_processor(found: Finding) -> str:
+    """Ranks without a processor; where that is not known, what their sharing of processors may explain."""
+    if found.kind == "oversubscription":
+        processors = units.number_of(found.calls, "processor")
+        said = f"Oversubscription: {len(found.ranks):,} ranks share {processors}, and"
+    else:
+        said = (
+            f"Descheduled: something else runs on the processors of {rank_numbers.named(found.ranks)}, which"
+        )
+    if found.most_ns:
+        said += f" could have run for another {units.duration(found.most_ns)} outside MPI"
+    else:
+        said += " wait for these as well as for one another"
+    if found.lost_ns:
+        said += f"; the ranks lose {_takes(found)} by it, most in {_call(found.function, found.at)}"
+    elif found.function:
+        said += (
+            f"; {_takes(found)} in MPI is no wait for another rank, most in {_call(found.function, found.at)}"
+        )
+    else:
+        said += f", {_takes(found)}"
+    return f"{said}. What else is said may be due to that."
 
 
 def _cost(found: Finding) -> str:
@@ -356,7 +383,8 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "large collective": _large,
     "frequent calls": _frequent,
     "not explained": _not_explained,
-    "oversubscription": _oversubscription,
+    "oversubscription": _no_processor,
+    "descheduled": _no_processor,
     "farm": _farm,
     "late start": _late_start,
     "wrong order": _wrong_order,

@@ -10,7 +10,7 @@ from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
 from tare.analysis.profile import call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
-from tare.reporters import drawing, paths, profile_drawings, terminal
+from tare.reporters import drawing, paths, profile_drawings, scheduling, terminal
 from tare.reporters import totals as total_sheet
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -209,6 +209,12 @@ def _parts(found: Efficiency) -> list[tuple[str, float]]:
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
     yield "MPI share", _share(found.mpi_share)
+    for label, share, what in (
+        ("descheduled", found.descheduled_share, scheduling.DESCHEDULED),
+        ("blocked", found.blocked_share, scheduling.BLOCKED),
+    ):
+        if share is not None and share >= scheduling.MIN_SHARE:
+            yield label, f"{_share(share)}  of the time outside MPI: {what}"
     if found.ranks == 1:
         return
     most = found.most_computing_rank

@@ -13,7 +13,7 @@ from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET
 from tare.measuring import unseen
 from tare.reporters import budget as budget_lines
-from tare.reporters import cells, terminal, warnings
+from tare.reporters import cells, scheduling, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
 from tare.reporters import totals as total_sheet
@@ -80,6 +80,8 @@ def overview(out: Console, recording: Run) -> None:
         out.paragraph(text, f"{INDENT}{'UNSEEN':<{LABEL_WIDTH}}")
     if ranks.use_mpi(processes):
         _field(out, "MPI share", _spread(processes))
+        if text := scheduling.sentence(meta, processes):
+            out.paragraph(text, f"{INDENT}{'processors':<{LABEL_WIDTH}}")
         _rank_table(out, recording)
     elif processes:
         _field(out, "net time", _net_time(processes))
@@ -248,6 +250,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if cost.chooser_ns or cost.analysis_ns:
         spent = ((cost.chooser_ns, "the chooser"), (cost.analysis_ns, "the analysis"))
         yield "your code", ", ".join(f"{units.duration(ns)} in {what}" for ns, what in spent if ns)
+    if cost.readings:
+        yield "readings", f"{cost.readings:,} of processor times, {units.duration(cost.reading_ns)}"
     if recording.meta.reception:
         yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:

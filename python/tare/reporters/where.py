@@ -11,7 +11,7 @@ from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.functions import is_collective, meaning
-from tare.reporters import terminal
+from tare.reporters import scheduling, terminal
 
 if TYPE_CHECKING:
     from tare.analysis.blocked import Rank
@@ -32,6 +32,8 @@ def show(out: Console, recording: Run, look: Look) -> None:
     if not look.rows:
         out.line("No process has called MPI yet.\n" if not look.is_over else "No process called MPI.")
         return
+    if text := scheduling.sentence(recording.meta, recording.processes):
+        out.paragraph(f"{text[0].upper()}{text[1:]}.", "")
     out.line()
     _show_groups(out, places.folded(look.rows), recording.worlds)
     if look.deadlock is not None:

@@ -9,6 +9,7 @@
 #include "recorder/clock.h"
 #include "recorder/commit.h"
 #include "recorder/here.h"
+#include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
 #include "stack/inside.h"
 #include "stack/site.h"
@@ -147,6 +148,10 @@ template <class A, Function F, class Real, class... Roles>
   }
   format::CurrentCall& current = thread.shared().current;
   call.enter = current.enter = recorder::now();
+  if (call.enter >= thread.reading_due) [[unlikely]] {
+    recorder::read_scheduling(thread, recorder::Piece::outside, current.leave, call.enter);
+    call.enter = current.enter = recorder::now();
+  }
   const auto result = real();
   call.leave = recorder::now();
   current.leave = call.leave;
@@ -155,6 +160,8 @@ template <class A, Function F, class Real, class... Roles>
   if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
   if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
   recorder::end_weighing(thread, call.function, call.leave - call.enter);
+  if (call.leave >= thread.reading_due) [[unlikely]]
+    recorder::read_scheduling(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
 }
 

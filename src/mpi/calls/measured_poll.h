@@ -26,7 +26,11 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
                                                     Roles&... roles) {
   format::CurrentCall& current = thread.shared().current;
   const std::uint64_t last = current.leave;
-  const std::uint64_t now = recorder::now();
+  std::uint64_t now = recorder::now();
+  if (now >= thread.reading_due) [[unlikely]] {
+    recorder::read_scheduling(thread, recorder::Piece::outside, last, now);
+    now = recorder::now();
+  }
   call.enter = current.enter = thread.polls.begin(thread, last, now);
   const int result = real();
   current.function.store(call.function | format::returned, std::memory_order_release);
@@ -37,6 +41,8 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
   thread.polls.end(thread, call, idle);
   if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, idle, last, now);
   recorder::end_weighing(thread, call.function, call.leave - now);
+  if (call.leave >= thread.reading_due) [[unlikely]]
+    recorder::read_scheduling(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
 }
 

@@ -12,7 +12,7 @@
 
 // Offsets that the instructions use. bypass.cpp checks them.
 #define TARE_BLOCK 96           // offsetof(Location, events), which begins with the address of the block
-#define TARE_COUNTS_ONLY 89     // offsetof(Location, counts_only)
+#define TARE_COUNTS_ONLY 81     // offsetof(Location, counts_only)
 #define TARE_COUNTED_CALLS 224  // offsetof(Location, counted_calls)
 #define TARE_LOOKUPS 1152       // offsetof(LocationHeader, lookups)
 // A call takes the wrapper if these bits of Location::counted_calls are 0.

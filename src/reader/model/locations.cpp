@@ -45,6 +45,9 @@ void LocationsOf::add_trace() {
 
 std::vector<Location> LocationsOf::take(std::size_t index) {
   add_trace();
+  for (const Scheduling& of : read_scheduling(process_.scheduling))
+    if (const auto at = by_block_.find(of.sums.block); at != by_block_.end())
+      add_scheduling(at->second.totals, of.sums);
   std::vector<Location> locations;
   locations.reserve(by_block_.size());
   for (auto& [block, location] : by_block_) {

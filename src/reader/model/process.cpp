@@ -119,6 +119,21 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
+void add_scheduling(Totals& totals, const SchedulingSums& sums) {
+  SchedulingSums& to = totals.scheduling;
+  constexpr std::uint64_t SchedulingSums::*counters[] = {
+      &SchedulingSums::readings,    &SchedulingSums::cost_ticks,       &SchedulingSums::outside_ns,
+      &SchedulingSums::in_calls_ns, &SchedulingSums::switches,         &SchedulingSums::preemptions,
+      &SchedulingSums::page_faults, &SchedulingSums::major_page_faults};
+  for (const auto counter : counters) to.*counter += sums.*counter;
+  for (const auto of : {&SchedulingSums::outside, &SchedulingSums::in_calls}) {
+    (to.*of).ns += (sums.*of).ns;
+    (to.*of).descheduled_ns += (sums.*of).descheduled_ns;
+    (to.*of).unknown_ns += (sums.*of).unknown_ns;
+  }
+  for (unsigned i = 0; i < processor_words; ++i) to.allowed[i] |= sums.allowed[i];
+}
+
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
@@ -151,6 +166,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.events += from.events;
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;
+  add_scheduling(to, from.scheduling);
 }
 
 // An estimate of the time in spells that the profile does not cover, because calls were only counted. The share of such
@@ -191,6 +207,7 @@ Account account_of(const Process& process, const Totals& totals) {
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.chooser_ns = clock.duration_ns(r.chooser_ticks);
   account.analysis_ns = clock.duration_ns(r.analysis_ticks);
+  account.reading_ns = clock.duration_ns(totals.scheduling.cost_ticks);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
   account.offload_ns = clock.duration_ns(process.offloads.ticks);
   account.offload_max_ns = clock.duration_ns(process.offloads.ticks_max);
@@ -198,7 +215,7 @@ Account account_of(const Process& process, const Totals& totals) {
   account.drain_ns = clock.duration_ns(totals.tared.ticks);
   account.spent_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
                      static_cast<double>(account.offload_ns) +
-                     static_cast<double>(sum(account.chooser_ns, account.analysis_ns));
+                     static_cast<double>(sum(sum(account.chooser_ns, account.analysis_ns), account.reading_ns));
   if (account.recorded_ns > 0)
     account.net_share = std::min(account.spent_ns / static_cast<double>(account.recorded_ns), 1.0);
   return account;

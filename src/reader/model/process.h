@@ -22,6 +22,7 @@
 #include "reader/store/function_names.h"
 #include "reader/store/profile.h"
 #include "reader/store/samples.h"
+#include "reader/store/scheduling.h"
 #include "reader/store/segment_file.h"
 #include "reader/time_arithmetic.h"
 
@@ -46,6 +47,7 @@ struct Process {
   Definitions definitions;  // only of a process with a segment; otherwise only the maps below have what they say
   ProfileSources profiles;
   SampleSource samples;
+  SchedulingSource scheduling;
   const ChunkRef* analysis = nullptr;  // the result of the user's analysis of them, of Run::files(); nullptr: none
   std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
   format::OffloadAccount offloads{};          // zero without --monitor
@@ -128,12 +130,15 @@ struct Totals {
   std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
   // The same of those that record anything: calls of MPI, or events of the API.
   std::uint64_t other_recorded_ticks = 0;
-  std::uint64_t events = 0;        // calls, completions and events of the API that can be read
-  std::uint64_t api_events = 0;    // events of the API, also those that were dropped or overwritten
-  std::uint64_t stored_bytes = 0;  // of event chunks on disk
+  std::uint64_t events = 0;             // calls, completions and events of the API that can be read
+  std::uint64_t api_events = 0;         // events of the API, also those that were dropped or overwritten
+  std::uint64_t stored_bytes = 0;       // of event chunks on disk
+  format::SchedulingSums scheduling{};  // without `block`, `spans` and `shortest_ns`
 };
 // Adds a profile of the process. `outside_net`: outside_net_time().
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
+// Adds the readings of a location.
+void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
 // Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
 // of the other threads.
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile);
@@ -160,12 +165,13 @@ struct Account {
   std::int64_t hook_finalize_ns = 0;
   std::int64_t chooser_ns = 0;       // in the user's chooser of sampled messages,
   std::int64_t analysis_ns = 0;      // and in the user's analysis of them
+  std::int64_t reading_ns = 0;       // readings of how threads are scheduled
   std::int64_t flush_ns = 0;         // drains by the threads themselves
   std::int64_t offload_ns = 0;       // offloads to the monitor, waiting included
   std::int64_t offload_max_ns = 0;   // of the longest one
   std::int64_t offload_wait_ns = 0;  // part of offload_ns
   std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; not in net_share
-  double spent_ns = 0;               // by wrappers, flushes, offloads and the user's code, of all threads
+  double spent_ns = 0;               // by wrappers, readings, flushes, offloads and the user's code, of all threads
   double net_share = 0;              // spent_ns / recorded_ns, at most 1
 };
 // `totals`: over all locations of the process.

@@ -39,6 +39,8 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   add_ns(sums_.hook_finalize_ns, account.hook_finalize_ns);
   add_ns(sums_.chooser_ns, account.chooser_ns);
   add_ns(sums_.analysis_ns, account.analysis_ns);
+  sums_.readings += totals.scheduling.readings;
+  add_ns(sums_.reading_ns, account.reading_ns);
   sums_.flushes += totals.flushes;
   add_ns(sums_.flush_ns, account.flush_ns);
   sums_.flush_bytes += totals.flush_bytes;

@@ -27,6 +27,8 @@ struct TotalCost {
   std::int64_t hook_finalize_ns = 0;
   std::int64_t chooser_ns = 0;
   std::int64_t analysis_ns = 0;
+  std::uint64_t readings = 0;
+  std::int64_t reading_ns = 0;
   std::uint64_t flushes = 0;
   std::int64_t flush_ns = 0;
   std::uint64_t flush_bytes = 0;

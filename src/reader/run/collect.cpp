@@ -53,9 +53,7 @@ std::string profile_payload(const LocationCopy& location) {
 // The contents of one segment, read before anything is written.
 struct Contents {
   ProcessRecord process{};
-  std::string samples;
-  std::string spell_sums;
-  std::string offloads;
+  std::vector<SegmentFile::Payload> payloads;
   std::string definitions;
   std::uint64_t definitions_from = 0;
   std::vector<LocationCopy> locations;
@@ -74,15 +72,9 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   auto definitions = segment.definitions(*written);
   if (!definitions) return definitions.failure();
   contents.definitions = std::move(*definitions);
-  auto samples = segment.samples();
-  if (!samples) return samples.failure();
-  contents.samples = std::move(*samples);
-  auto spell_sums = segment.spell_sums();
-  if (!spell_sums) return spell_sums.failure();
-  contents.spell_sums = std::move(*spell_sums);
-  auto offloads = segment.offloads();
-  if (!offloads) return offloads.failure();
-  contents.offloads = std::move(*offloads);
+  auto payloads = segment.payloads();
+  if (!payloads) return payloads.failure();
+  contents.payloads = std::move(*payloads);
   const auto locations = segment.locations();
   if (!locations) return locations.failure();
   for (std::uint32_t block = 0; block < *locations; ++block) {
@@ -256,8 +248,7 @@ class Collector {
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(paths_.run_dir, chunk_file_name(contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_samples(file, *contents) && write_spell_sums(file, *contents) &&
-                         write_offloads(file, *contents) && write_definitions(file, *contents) &&
+                         write_payloads(file, *contents) && write_definitions(file, *contents) &&
                          write_calls(file, *contents) && write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
@@ -296,17 +287,10 @@ class Collector {
     return true;
   }
 
-  static bool write_samples(ChunkFile& file, const Contents& contents) {
-    return contents.samples.empty() || file.append(identity_of(contents, ChunkType::samples), contents.samples);
-  }
-
-  static bool write_spell_sums(ChunkFile& file, const Contents& contents) {
-    return contents.spell_sums.empty() ||
-           file.append(identity_of(contents, ChunkType::spell_sums), contents.spell_sums);
-  }
-
-  static bool write_offloads(ChunkFile& file, const Contents& contents) {
-    return contents.offloads.empty() || file.append(identity_of(contents, ChunkType::offloads), contents.offloads);
+  static bool write_payloads(ChunkFile& file, const Contents& contents) {
+    return std::all_of(contents.payloads.begin(), contents.payloads.end(), [&](const SegmentFile::Payload& payload) {
+      return file.append(identity_of(contents, payload.type), payload.bytes);
+    });
   }
 
   static bool write_definitions(ChunkFile& file, const Contents& contents) {

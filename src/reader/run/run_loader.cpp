@@ -67,7 +67,7 @@ void RunLoader::read_segment(SegmentFile file) {
   auto record = file.process();
   const auto locations = file.locations();
   if (!record || !locations) return warn(record ? locations.error() : record.error());
-  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}, {}, {}};
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}};
   for (std::uint32_t block = 0; block < *locations; ++block) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
@@ -80,15 +80,9 @@ void RunLoader::read_segment(SegmentFile file) {
   auto definitions = contents.file.definitions();
   if (!definitions) return warn(definitions.error());
   contents.definitions = std::move(*definitions);
-  auto samples = contents.file.samples();
-  if (!samples) return warn(samples.error());
-  contents.samples = std::move(*samples);
-  auto spell_sums = contents.file.spell_sums();
-  if (!spell_sums) return warn(spell_sums.error());
-  contents.spell_sums = std::move(*spell_sums);
-  auto offloads = contents.file.offloads();
-  if (!offloads) return warn(offloads.error());
-  contents.offloads = std::move(*offloads);
+  auto payloads = contents.file.payloads();
+  if (!payloads) return warn(payloads.error());
+  contents.payloads = std::move(*payloads);
   segments_.push_back(std::move(contents));
 }
 
@@ -194,7 +188,8 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
   // Other types are for archives, or were added by a later release with the same format version.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
-      header.type != ChunkType::offloads && header.type != ChunkType::spell_sums && header.type != ChunkType::analysis)
+      header.type != ChunkType::offloads && header.type != ChunkType::spell_sums &&
+      header.type != ChunkType::analysis && header.type != ChunkType::scheduling)
     return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
@@ -210,6 +205,10 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
       process.samples = {&chunk, nullptr};
       return;
     }
+    if (header.type == ChunkType::scheduling) {
+      process.scheduling = {&chunk, nullptr};
+      return;
+    }
     if (header.type == ChunkType::analysis) {
       process.analysis = &chunk;
       return;
@@ -220,16 +219,15 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   warn(damaged_chunk(run_.files_.names[chunk.file], chunk, reason));
 }
 
-bool RunLoader::take_spell_sums(std::string_view payload, Process& process) {
-  if (payload.size() % sizeof(SpellSums) != 0) return false;
-  process.spell_sums.resize(payload.size() / sizeof(SpellSums));
-  if (!payload.empty()) std::memcpy(process.spell_sums.data(), payload.data(), payload.size());
-  return true;
-}
-
-bool RunLoader::take_offloads(std::string_view payload, Process& process) {
-  if (payload.size() != sizeof process.offloads) return false;
-  std::memcpy(&process.offloads, payload.data(), sizeof process.offloads);
+bool RunLoader::take_of_process(ChunkType type, std::string_view payload, Process& process) {
+  if (type == ChunkType::spell_sums) {
+    if (payload.size() % sizeof(SpellSums) != 0) return false;
+    process.spell_sums.resize(payload.size() / sizeof(SpellSums));
+    if (!payload.empty()) std::memcpy(process.spell_sums.data(), payload.data(), payload.size());
+  } else {
+    if (payload.size() != sizeof process.offloads) return false;
+    std::memcpy(&process.offloads, payload.data(), sizeof process.offloads);
+  }
   return true;
 }
 
@@ -256,9 +254,8 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
       return parse_calls(payload, process.calls, process.requests);
     }
     case ChunkType::spell_sums:
-      return take_spell_sums(payload, process_of(header.process));
     case ChunkType::offloads:
-      return take_offloads(payload, process_of(header.process));
+      return take_of_process(header.type, payload, process_of(header.process));
     default:
       return true;
   }
@@ -274,10 +271,16 @@ void RunLoader::take_segment(SegmentContents contents) {
     if (location.summary.in_use != 0) process.calls.push_back(location.call);
   }
   process.requests = std::move(contents.requests);
-  auto samples = std::make_shared<Samples>();
-  if (!contents.samples.empty() && parse_samples(contents.samples, *samples)) process.samples = {nullptr, samples};
-  if (!contents.spell_sums.empty()) take_spell_sums(contents.spell_sums, process);
-  if (!contents.offloads.empty()) take_offloads(contents.offloads, process);
+  for (SegmentFile::Payload& payload : contents.payloads) {
+    if (payload.type == ChunkType::scheduling) {
+      process.scheduling = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
+    } else if (payload.type == ChunkType::samples) {
+      auto samples = std::make_shared<Samples>();
+      if (parse_samples(payload.bytes, *samples)) process.samples = {nullptr, samples};
+    } else {
+      take_of_process(payload.type, payload.bytes, process);
+    }
+  }
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
   process.segment = std::move(contents.file);

@@ -25,9 +25,7 @@ class RunLoader {
     SegmentFile file;
     format::ProcessRecord record;
     std::string definitions;
-    std::string samples;
-    std::string spell_sums;
-    std::string offloads;
+    std::vector<SegmentFile::Payload> payloads;
     std::vector<LocationCopy> locations;
     std::map<std::uint32_t, Buffered> buffered;
     std::vector<format::RequestEntry> requests;
@@ -37,8 +35,7 @@ class RunLoader {
   void warn(std::string message) { run_.warnings_.add(std::move(message)); }
   void read_segment(SegmentFile file);
   void take_chunk(const ChunkRef& chunk);
-  static bool take_spell_sums(std::string_view payload, Process& process);
-  static bool take_offloads(std::string_view payload, Process& process);
+  static bool take_of_process(format::ChunkType type, std::string_view payload, Process& process);
   bool take_payload(const ChunkRef& chunk, std::string_view payload);
   void take_segment(SegmentContents contents);
   void complete(Process& process) const;

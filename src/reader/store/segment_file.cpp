@@ -143,33 +143,54 @@ Result<std::vector<RequestEntry>> SegmentFile::requests() const {
   return entries;
 }
 
-Result<std::string> SegmentFile::samples() const {
-  if (layout_.samples_at == 0) return std::string{};
+bool SegmentFile::read_samples(std::string& payload) const {
   SampleSummary summary;
-  if (!read(&summary, sizeof summary, layout_.samples_at)) return cut_off();
+  if (!read(&summary, sizeof summary, layout_.samples_at)) return false;
   const std::uint64_t room = (layout_.locations_at - layout_.samples_at - sizeof summary) / sizeof(SampleClass);
   summary.classes = static_cast<std::uint32_t>(std::min<std::uint64_t>(summary.classes, room));
-  std::string payload(sizeof summary + summary.classes * sizeof(SampleClass), '\0');
+  payload.resize(sizeof summary + summary.classes * sizeof(SampleClass));
   std::memcpy(payload.data(), &summary, sizeof summary);
-  if (!read(payload.data() + sizeof summary, payload.size() - sizeof summary, layout_.samples_at + sizeof summary))
-    return cut_off();
-  return payload;
+  return read(payload.data() + sizeof summary, payload.size() - sizeof summary, layout_.samples_at + sizeof summary);
 }
 
-Result<std::string> SegmentFile::spell_sums() const {
-  if (layout_.spell_sums_at == 0) return std::string{};
-  std::uint32_t entries = 0;
-  if (!read(&entries, sizeof entries, layout_.spell_sums_at + offsetof(SpellSumsTable, entries))) return cut_off();
-  std::string payload(std::min(entries, spell_sums_capacity) * sizeof(SpellSums), '\0');
-  if (!read(payload.data(), payload.size(), layout_.spell_sums_at + offsetof(SpellSumsTable, sums))) return cut_off();
-  return payload;
+bool SegmentFile::read_scheduling(std::string& payload) const {
+  const auto blocks = locations();
+  if (!blocks) return false;
+  for (std::uint32_t block = 0; block < *blocks; ++block) {
+    const std::uint64_t at = layout_.locations_at + block * layout_.location_stride;
+    SchedulingSums sums;
+    if (!read(&sums, sizeof sums, at + offsetof(LocationHeader, scheduling))) return false;
+    if (sums.readings == 0) continue;
+    sums.block = block;
+    sums.spans = std::min(sums.spans, max_scheduling_spans);
+    payload.append(reinterpret_cast<const char*>(&sums), sizeof sums);
+    const std::size_t known = payload.size(), bytes = sums.spans * sizeof(SchedulingSpan);
+    payload.resize(known + bytes);
+    if (!read(payload.data() + known, bytes, at + offsetof(LocationHeader, scheduling_spans))) return false;
+  }
+  return true;
 }
 
-Result<std::string> SegmentFile::offloads() const {
-  if (layout_.offloads_at == 0) return std::string{};
-  std::string payload(sizeof(OffloadAccount), '\0');
-  if (!read(payload.data(), payload.size(), layout_.offloads_at + offsetof(OffloadRing, account))) return cut_off();
-  return payload;
+Result<std::vector<SegmentFile::Payload>> SegmentFile::payloads() const {
+  std::vector<Payload> all;
+  if (layout_.samples_at != 0) {
+    all.push_back({ChunkType::samples, {}});
+    if (!read_samples(all.back().bytes)) return cut_off();
+  }
+  if (layout_.spell_sums_at != 0) {
+    std::uint32_t entries = 0;
+    if (!read(&entries, sizeof entries, layout_.spell_sums_at + offsetof(SpellSumsTable, entries))) return cut_off();
+    std::string& payload = all.emplace_back(Payload{ChunkType::spell_sums, {}}).bytes;
+    payload.resize(std::min(entries, spell_sums_capacity) * sizeof(SpellSums));
+    if (!read(payload.data(), payload.size(), layout_.spell_sums_at + offsetof(SpellSumsTable, sums))) return cut_off();
+  }
+  if (layout_.offloads_at != 0) {
+    std::string& payload = all.emplace_back(Payload{ChunkType::offloads, std::string(sizeof(OffloadAccount), 0)}).bytes;
+    if (!read(payload.data(), payload.size(), layout_.offloads_at + offsetof(OffloadRing, account))) return cut_off();
+  }
+  if (!read_scheduling(all.emplace_back(Payload{ChunkType::scheduling, {}}).bytes)) return cut_off();
+  std::erase_if(all, [](const Payload& payload) { return payload.bytes.empty(); });
+  return all;
 }
 
 Result<std::uint32_t> SegmentFile::locations() const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/chunk.h"
 #include "format/descriptor.h"
 #include "format/liveness.h"
 #include "format/segment_layout.h"
@@ -90,12 +91,13 @@ class SegmentFile {
   Result<std::uint64_t> definitions_written() const;
   // The requests that have not completed; empty if the process has no request table.
   Result<std::vector<format::RequestEntry>> requests() const;
-  // The results of message sampling so far, as the payload of a samples chunk; empty if the process does not sample.
-  Result<std::string> samples() const;
-  // format::SpellSums as the payload of a spell_sums chunk; empty without --weigh and --budget.
-  Result<std::string> spell_sums() const;
-  // format::OffloadAccount as the payload of an offloads chunk; empty without --monitor.
-  Result<std::string> offloads() const;
+  // The payloads of the chunks that a process writes once at its end, as far as it has any: samples, spell_sums,
+  // offloads, scheduling.
+  struct Payload {
+    format::ChunkType type;
+    std::string bytes;
+  };
+  Result<std::vector<Payload>> payloads() const;
   // The number of location blocks in use.
   Result<std::uint32_t> locations() const;
   Result<LocationCopy> location(std::uint32_t block) const;
@@ -109,6 +111,8 @@ class SegmentFile {
   bool read_call(std::uint64_t location_at, format::ThreadCall& call) const;
   bool read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
                        std::uint64_t head) const;
+  bool read_samples(std::string& payload) const;
+  bool read_scheduling(std::string& payload) const;
   Failure cut_off() const;
 
   format::Descriptor file_;

@@ -12,6 +12,11 @@ Result<TableStream> rank_table(Run& run) {
     const Totals& totals = run.totals(i);
     const Account account = account_of(process, totals);
     const std::int32_t signal = format::signal_of(record);
+    const format::SchedulingSums& scheduling = totals.scheduling;
+    const auto if_read = [&](auto value) {
+      return scheduling.readings != 0 ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+    };
+    const std::string processors = allowed_processors(scheduling).text();
     rows.push_back({.world = process.world,
                     .rank = record.rank,
                     .host = texts.of("host").number_of(record.host),
@@ -31,7 +36,15 @@ Result<TableStream> rank_table(Run& run) {
                     .counted = as_int64(totals.counted),
                     .events = as_int64(totals.events),
                     .dropped = as_int64(totals.dropped),
-                    .cost_share = account.net_share});
+                    .cost_share = account.net_share,
+                    .descheduled_ns = if_read(off_times(scheduling.outside).descheduled_ns),
+                    .blocked_ns = if_read(off_times(scheduling.outside).blocked_ns),
+                    .descheduled_in_calls_ns = if_read(off_times(scheduling.in_calls).descheduled_ns),
+                    .switches = if_read(scheduling.switches),
+                    .preemptions = if_read(scheduling.preemptions),
+                    .page_faults = if_read(scheduling.page_faults),
+                    .major_page_faults = if_read(scheduling.major_page_faults),
+                    .processors = processors.empty() ? Text{} : texts.of("processors").number_of(processors)});
   }
   return stored_table(std::move(rows), texts);
 }

@@ -18,6 +18,7 @@ void Script::call(std::string_view function, std::uint64_t ticks, std::int32_t p
   record.bytes = bytes;
   records_ += bytes_of(record);
   now_ += ticks;
+  last_ticks_ = ticks;
 }
 
 void Script::exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
@@ -61,6 +62,25 @@ void Script::flushes(std::uint64_t ticks) {
   now_ += ticks;
 }
 
+void Script::loses_processor(std::uint64_t descheduled, std::uint64_t blocked) {
+  const std::uint64_t ns = descheduled + blocked;
+  spans_.push_back({now_, now_ + ns, {ns, descheduled, 0}, {}});
+  now_ += ns;
+}
+
+void Script::was_descheduled(std::uint64_t ticks) {
+  spans_.push_back({now_ - last_ticks_, now_, {}, {ticks, ticks, 0}});
+}
+
+std::string Script::scheduling() const {
+  if (spans_.empty()) return {};
+  SchedulingSums sums{};
+  sums.readings = sums.spans = static_cast<std::uint32_t>(spans_.size());
+  std::string payload = bytes_of(sums);
+  for (const SchedulingSpan& span : spans_) payload += bytes_of(span);
+  return payload;
+}
+
 std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThread>& second) {
   std::string file = functions_chunk();
   const auto size = static_cast<std::int32_t>(ranks.size());
@@ -83,6 +103,12 @@ std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThr
     process.end = ranks[i].now() + 100;
     process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
     file += process_chunk(process) + definitions_chunk(process, log + ranks[i].definitions());
+    if (const std::string scheduling = ranks[i].scheduling(); !scheduling.empty()) {
+      ChunkHeader identity{};
+      identity.type = ChunkType::scheduling;
+      identity.process = process.process;
+      file += chunk(identity, scheduling);
+    }
     if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
     for (const SecondThread& of : second)
       if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());

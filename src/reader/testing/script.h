@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/record.h"
+#include "format/scheduling.h"
 
 namespace tare::reader::synthetic {
 
@@ -16,6 +17,10 @@ class Script {
   static constexpr std::uint64_t init_leave = 2000;
 
   void compute(std::uint64_t ticks) { now_ += ticks; }
+  // Time outside MPI on no processor: it could run, and then it is blocked.
+  void loses_processor(std::uint64_t descheduled, std::uint64_t blocked);
+  // The last call was descheduled for so long.
+  void was_descheduled(std::uint64_t ticks);
   // The following calls are made from this site (1 to 9).
   void at(std::uint32_t site) { site_ = site; }
   // A call that takes `ticks`. It starts `request`, if there is one.
@@ -51,11 +56,15 @@ class Script {
   const std::string& records() const { return records_; }
   // The definitions of its spells.
   const std::string& definitions() const { return definitions_; }
+  // The payload of the chunk that tells how it was scheduled; empty if that is not known.
+  std::string scheduling() const;
 
  private:
   std::uint64_t now_ = init_leave;
   std::uint32_t site_ = 1;
+  std::uint64_t last_ticks_ = 0;  // of the last call
   std::string records_, definitions_;
+  std::vector<format::SchedulingSpan> spans_;
 };
 
 // A further thread of a rank.

@@ -51,12 +51,24 @@ void keep_largest(std::vector<RootCause>& roots) {
 
 }  // namespace
 
-void Delays::add(std::int32_t site, bool in_call, std::int64_t ns, std::int64_t Spent::*to) {
+std::uint32_t Delays::number_of(const SiteActivity& activity) {
+  constexpr std::uint32_t states = activities_of_site / 2;
+  return activities_of_site * static_cast<std::uint32_t>(activity.site + 1) + (activity.in_call ? states : 0) +
+         static_cast<std::uint32_t>(activity.scheduled);
+}
+
+SiteActivity Delays::activity_of(std::uint32_t number) {
+  constexpr std::uint32_t states = activities_of_site / 2;
+  return {static_cast<std::int32_t>(number / activities_of_site) - 1, number % activities_of_site >= states,
+          static_cast<Scheduled>(number % states)};
+}
+
+void Delays::add(const SiteActivity& activity, std::int64_t ns, std::int64_t Spent::*to) {
   if (ns <= 0) return;
-  const auto activity = static_cast<std::uint32_t>(2 * (site + 1) + (in_call ? 1 : 0));
-  if (activity >= spent_.size()) return;
-  Spent& spent = spent_[activity];
-  if (spent.waiting_ns == 0 && spent.cause_ns == 0) touched_.push_back(activity);
+  const std::uint32_t number = number_of(activity);
+  if (number >= spent_.size()) return;
+  Spent& spent = spent_[number];
+  if (spent.waiting_ns == 0 && spent.cause_ns == 0) touched_.push_back(number);
   spent.*to = sum(spent.*to, ns);
 }
 
@@ -66,12 +78,22 @@ Delays::Totals Delays::add(const Of& of, std::int64_t since_ns, std::int64_t Spe
   for (std::size_t i = history.find_at(since_ns); i < history.size() && history[i].number <= of.to; ++i) {
     const Segment& segment = history[i];
     const std::int64_t outside_ns = since(since_ns, difference(segment.enter_ns, segment.gap_ns), segment.enter_ns);
-    add(segment.site, false, outside_ns, to);
+    // Of a part of the time, a part of what was off the processor.
+    const auto part = [&](std::int64_t off_ns) {
+      return outside_ns >= segment.gap_ns
+                 ? off_ns
+                 : static_cast<std::int64_t>(static_cast<double>(off_ns) * static_cast<double>(outside_ns) /
+                                             static_cast<double>(segment.gap_ns));
+    };
+    const std::int64_t descheduled_ns = part(segment.descheduled_ns), blocked_ns = part(segment.blocked_ns);
+    add({segment.site, false, Scheduled::descheduled}, descheduled_ns, to);
+    add({segment.site, false, Scheduled::blocked}, blocked_ns, to);
+    add({segment.site}, outside_ns - descheduled_ns - blocked_ns, to);
     totals.outside_ns = sum(totals.outside_ns, outside_ns);
     if (segment.number == of.to) break;
     const std::int64_t waited_ns = sum(segment.enter_ns, segment.wait_ns);
     const std::int64_t own_ns = since(since_ns, waited_ns, sum(segment.enter_ns, segment.call_ns));
-    add(segment.site, true, own_ns, to);
+    add({segment.site, true}, own_ns, to);
     totals.in_calls_ns = sum(totals.in_calls_ns, own_ns);
     totals.waits_ns = sum(totals.waits_ns, since(since_ns, segment.enter_ns, waited_ns));
   }
@@ -103,7 +125,7 @@ void Delays::charge(WaitState& wait, const Of& waiting, const Of& cause) {
   double longer_outside = 0, longer_in_calls = 0;
   for (const std::uint32_t activity : touched_) {
     const Spent& spent = spent_[activity];
-    (activity % 2 == 0 ? longer_outside : longer_in_calls) +=
+    (activity_of(activity).in_call ? longer_in_calls : longer_outside) +=
         static_cast<double>(more_ns(spent.cause_ns, spent.waiting_ns));
   }
   // What is no longer known of the two explains no part of the wait.
@@ -115,12 +137,12 @@ void Delays::charge(WaitState& wait, const Of& waiting, const Of& cause) {
   double delay = 0, longest = 0;
   for (const std::uint32_t activity : touched_) {
     Spent& spent = spent_[activity];
+    const SiteActivity of = activity_of(activity);
     const double share =
-        static_cast<double>(more_ns(spent.cause_ns, spent.waiting_ns)) * (activity % 2 == 0 ? of_outside : of_calls);
+        static_cast<double>(more_ns(spent.cause_ns, spent.waiting_ns)) * (of.in_call ? of_calls : of_outside);
     spent = {};
     if (all <= 0 || share <= 0) continue;
     delay += share;
-    const SiteActivity of{static_cast<std::int32_t>(activity / 2) - 1, activity % 2 != 0};
     add_root(wait, wait.cause_rank, of, share);
     if (share > longest) {
       longest = share;

@@ -12,9 +12,11 @@ namespace tare::reader {
 
 // Compares the time of two threads since they last synchronised, activity by activity.
 class Delays {
+  static constexpr std::uint32_t activities_of_site = 6;
+
  public:
   // `sites`: number of sites of the run.
-  explicit Delays(std::size_t sites) : spent_(2 * (sites + 1)) {}
+  explicit Delays(std::size_t sites) : spent_(activities_of_site * (sites + 1)) {}
 
   // The calls from the synchronisation on, if one is known, and the time outside MPI before call `to`.
   struct Of {
@@ -34,9 +36,13 @@ class Delays {
   };
   // Adds the times of a thread by activity, from `since_ns` on.
   Totals add(const Of& of, std::int64_t since_ns, std::int64_t Spent::*to);
-  void add(std::int32_t site, bool in_call, std::int64_t ns, std::int64_t Spent::*to);
+  void add(const SiteActivity& activity, std::int64_t ns, std::int64_t Spent::*to);
   // The roots of the waits of the cause. `share`: that of a nanosecond of them.
   static void pass_on(WaitState& wait, const Of& cause, std::int64_t since_ns, double share);
+
+  // Activities are numbered, those of a site one behind the other.
+  static std::uint32_t number_of(const SiteActivity& activity);
+  static SiteActivity activity_of(std::uint32_t number);
 
   std::vector<Spent> spent_;            // by activity; only used during charge()
   std::vector<std::uint32_t> touched_;  // activities that are not 0 in it

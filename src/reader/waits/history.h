@@ -15,9 +15,10 @@ namespace tare::reader {
 struct Segment {
   std::uint64_t number = 0;  // of the first call in its thread
   std::int64_t enter_ns = 0;
-  std::int64_t gap_ns = 0;   // time outside MPI before it
-  std::int64_t call_ns = 0;  // time in the calls
-  std::int64_t wait_ns = 0;  // part of call_ns: waiting
+  std::int64_t gap_ns = 0;                          // time outside MPI before it
+  std::int64_t call_ns = 0;                         // time in the calls
+  std::int64_t wait_ns = 0;                         // part of call_ns: waiting
+  std::int64_t descheduled_ns = 0, blocked_ns = 0;  // parts of gap_ns
   std::int32_t site = -1;
   std::vector<RootCause> roots{};  // of the wait
 };

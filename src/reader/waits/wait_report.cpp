@@ -99,7 +99,7 @@ class Sums {
         row.kind = at.kind;
         row.function = at.function;
         row.site = at.site;
-        std::tie(row.cause_rank, row.activity.site, row.activity.in_call) = key;
+        std::tie(row.cause_rank, row.activity.site, row.activity.in_call, row.activity.scheduled) = key;
         row.cause_function = states.function_at(row.activity.site);
         report.causes.push_back(std::move(row));
       }
@@ -113,11 +113,11 @@ class Sums {
   struct Of {
     std::map<std::int32_t, WaitSum> waits;         // by rank that waits
     std::map<std::int32_t, std::int64_t> awaited;  // by rank that was waited for
-    std::map<std::tuple<std::int32_t, std::int32_t, bool>, RootSum> roots;
+    std::map<std::tuple<std::int32_t, std::int32_t, bool, Scheduled>, RootSum> roots;
   };
 
   void add(Of& of, std::int32_t rank, const SiteActivity& activity, const WaitState& wait, double share) {
-    RootSum& root = of.roots[{rank, activity.site, activity.in_call}];
+    RootSum& root = of.roots[{rank, activity.site, activity.in_call, activity.scheduled}];
     const double wait_ns = share * static_cast<double>(wait.wait_ns);
     ++root.waits;
     root.wait_ns += wait_ns;
@@ -148,10 +148,13 @@ Result<WaitReport> wait_report(Run& run) {
   report.wrong_order = states->wrong_order();
   report.unexpected = states->unexpected();
   for (const TracedThread& thread : states->threads())
-    for (std::size_t i = 0; i < thread.outside_ns.size(); ++i)
-      if (thread.outside_ns[i] > 0)
-        report.outside.push_back({thread.world, thread.rank, static_cast<std::int32_t>(i) - 1,
-                                  states->function_at(static_cast<std::int32_t>(i) - 1), thread.outside_ns[i]});
+    for (std::size_t i = 0; i < thread.sites.size(); ++i) {
+      const SiteTimes& of = thread.sites[i];
+      const auto site = static_cast<std::int32_t>(i) - 1;
+      if (of.outside_ns > 0 || of.descheduled_in_calls_ns > 0)
+        report.outside.push_back({thread.world, thread.rank, site, states->function_at(site), of.outside_ns,
+                                  of.descheduled_ns, of.blocked_ns, of.descheduled_in_calls_ns});
+    }
   report.violations = states->violations();
   report.warnings = states->warnings();
   auto path = path_profile(run, states->threads(), critical_path(run, states->threads()));
@@ -168,6 +171,8 @@ Result<TableStream> wait_table(Run& run) {
   const auto states = std::make_shared<WaitStates>(std::move(*opened));
   const auto texts = std::make_shared<RunTexts>(run, SiteTexts::lines);
   for (const char* kind : wait_kind_names) texts->of("kind").number_of(kind);
+  for (const Scheduled each : {Scheduled::running, Scheduled::descheduled, Scheduled::blocked})
+    texts->of("root_scheduled").number_of(name_of(each));
   const auto more = [states, texts](std::vector<rows::Waits>& rows) {
     for (const WaitState& wait : states->next()) {
       const bool has_delay = wait.longest_delay_ns > 0;
@@ -192,6 +197,9 @@ Result<TableStream> wait_table(Run& run) {
                       .root_rank = if_known(root.rank),
                       .root_in_call = root.activity.in_call,
                       .root_site = if_known(root.activity.site),
+                      .root_scheduled = root.rank < 0 || root.activity.in_call
+                                            ? Text{}
+                                            : texts->of("root_scheduled").number_of(name_of(root.activity.scheduled)),
                       .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
     }
   };

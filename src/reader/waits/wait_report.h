@@ -58,6 +58,8 @@ struct OutsideSum {
   std::int32_t world = 0, rank = -1, site = -1;
   std::uint16_t function = 0;
   std::int64_t time_ns = 0;
+  std::int64_t descheduled_ns = 0, blocked_ns = 0;  // parts of it
+  std::int64_t descheduled_in_calls_ns = 0;         // of the calls: time in which it waited for a processor alone
 };
 
 struct WaitReport {

@@ -26,10 +26,19 @@ inline constexpr const char* wait_kind_names[] = {
     "late sender", "late receiver", "wait at barrier", "wait at NxN",   "late broadcast",  "early reduce",
     "early scan",  "late post",     "early wait",      "late complete", "lock contention", "wait for progress"};
 
+// Whether a thread was on a processor; if not, whether it could have run, or slept, waited in the kernel or was
+// stopped.
+enum class Scheduled : std::uint8_t { running, descheduled, blocked };
+constexpr const char* name_of(Scheduled scheduled) {
+  constexpr const char* names[] = {"running", "descheduled", "blocked"};
+  return names[static_cast<unsigned>(scheduled)];
+}
+
 // Where a rank spent time: in the calls of a site, or outside MPI between the previous call and these calls.
 struct SiteActivity {
-  std::int32_t site = -1;  // index in Run::sites()
-  bool in_call = false;    // true: in the calls, except for waiting
+  std::int32_t site = -1;                    // index in Run::sites()
+  bool in_call = false;                      // true: in the calls, except for waiting
+  Scheduled scheduled = Scheduled::running;  // in calls: not told
   bool operator==(const SiteActivity&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "reader/model/by_rank.h"
 #include "reader/time_arithmetic.h"
 #include "reader/waits/delays.h"
+#include "reader/waits/scheduled_times.h"
 #include "reader/waits/synchronisations.h"
 
 namespace tare::reader {
@@ -37,6 +38,7 @@ struct Pending {
   std::int64_t begin_ns = 0;  // of the first of its polls
   bool is_poll = false;
   std::uint64_t polls = 0;  // number of polls in a row
+  std::uint32_t process = 0;
   std::optional<WaitState> wait;
   bool is_received = false;  // `wait` is for a message or a collective, and not for a receiver
 };
@@ -107,6 +109,7 @@ struct WaitStates::State {
         events(std::move(stream)),
         matcher(of, {false, true}),
         delays(of.sites().size()),
+        scheduled(of),
         functions(of.sites().size() + 1),
         eager(std::move(known)) {
     eager.forget_suspects();
@@ -154,10 +157,23 @@ struct WaitStates::State {
     return *threads.back();
   }
 
+  SiteTimes& times_at(const Thread& thread, std::int32_t site) {
+    std::vector<SiteTimes>& all = traced[thread.index].sites;
+    const auto at = static_cast<std::size_t>(site + 1);
+    if (at >= all.size()) all.resize(at + 1);
+    return all[at];
+  }
+  // Whether a thread did not work between two polls, the last one and the next, although they are apart.
+  bool had_no_processor(const Thread& thread, std::uint32_t process, std::int64_t gap_ns, const OffTimes& off) const {
+    if (!scheduled.is_known(process) || gap_ns < ScheduledTimes::interval_ns) return thread.last.polls >= many_polls;
+    return gap_ns - off.descheduled_ns - off.blocked_ns <= ScheduledTimes::interval_ns;
+  }
+
   Run& run;
   EventStream events;
   Matcher matcher;
   Delays delays;
+  ScheduledTimes scheduled;
   std::vector<std::uint16_t> functions;  // by site, plus 1
   std::size_t capacity = max_calls;
   ByRank<Place> by_rank;
@@ -185,8 +201,10 @@ void WaitStates::State::add(const EventRow& row) {
                         row.function};
     const std::int64_t before_ns = thread.last.call.leave_ns;
     const std::int64_t gap_ns = before_ns == INT64_MIN ? 0 : difference(call.enter_ns, before_ns);
-    const bool goes_on = meaning.is_poll && thread.last.is_poll && thread.last.call.site == call.site &&
-                         (gap_ns <= between_polls_ns || thread.last.polls >= many_polls);
+    const OffTimes off = scheduled.outside(row.process, row.thread, before_ns, call.enter_ns);
+    const bool may_go_on = meaning.is_poll && thread.last.is_poll && thread.last.call.site == call.site;
+    const bool goes_on =
+        may_go_on && (gap_ns <= between_polls_ns || had_no_processor(thread, row.process, gap_ns, off));
     thread.last.polls = goes_on ? thread.last.polls + 1 : 1;
     if (goes_on && !thread.history.empty()) {
       Segment& polls = thread.history.back();
@@ -197,15 +215,20 @@ void WaitStates::State::add(const EventRow& row) {
                                        ? std::max<std::int64_t>(difference(call.leave_ns, first_ns[row.world]), 0)
                                        : row.duration_ns;
       const std::int64_t outside_ns = meaning.begins_world ? 0 : std::max<std::int64_t>(gap_ns, 0);
-      thread.history.add({call.number, call.enter_ns, outside_ns, call_ns, 0, row.site, {}}, capacity);
+      const std::int64_t descheduled_ns = meaning.begins_world ? 0 : off.descheduled_ns;
+      const std::int64_t blocked_ns = meaning.begins_world ? 0 : off.blocked_ns;
+      thread.history.add({call.number, call.enter_ns, outside_ns, call_ns, 0, descheduled_ns, blocked_ns, row.site, {}},
+                         capacity);
       thread.last.begin_ns = call.enter_ns;
-      std::vector<std::int64_t>& of_site = traced[thread.index].outside_ns;
       const auto site = static_cast<std::size_t>(row.site + 1);
       if (site < functions.size()) functions[site] = row.function;
-      if (site >= of_site.size()) of_site.resize(site + 1);
-      of_site[site] = sum(of_site[site], outside_ns);
+      SiteTimes& times = times_at(thread, row.site);
+      times.outside_ns = sum(times.outside_ns, outside_ns);
+      times.descheduled_ns = sum(times.descheduled_ns, descheduled_ns);
+      times.blocked_ns = sum(times.blocked_ns, blocked_ns);
     }
     thread.last.call = call;
+    thread.last.process = row.process;
     thread.last.is_poll = meaning.is_poll;
     if (meaning.kind == CallClass::probe && !meaning.is_poll && row.peer_world >= 0)
       thread.probed = Probed{call, row.peer_world, row.tag, row.communicator};
@@ -299,10 +322,19 @@ void WaitStates::State::propose(Thread& thread, const End& end, WaitKind kind, c
 }
 
 void WaitStates::State::finish(Thread& thread) {
-  if (!thread.last.wait) return;
-  WaitState wait = *std::exchange(thread.last.wait, std::nullopt);
-  wait.call.enter_ns = thread.last.begin_ns;
-  emit(thread, std::move(wait), thread.last.begin_ns);
+  const PartCall& call = thread.last.call;
+  std::int64_t own_ns = call.enter_ns == INT64_MIN ? 0 : difference(call.leave_ns, call.enter_ns);
+  if (thread.last.wait) {
+    WaitState wait = *std::exchange(thread.last.wait, std::nullopt);
+    wait.call.enter_ns = thread.last.begin_ns;
+    own_ns = difference(call.leave_ns, sum(wait.call.enter_ns, wait.wait_ns));
+    emit(thread, std::move(wait), thread.last.begin_ns);
+  }
+  // Who has a processor leaves the call when there is nothing to wait for any more.
+  if (own_ns < ScheduledTimes::interval_ns / 10 || meaning_of(call.function).bounds_net_time()) return;
+  const OffTimes off = scheduled.in_call(thread.last.process, call.thread, call.enter_ns, call.leave_ns);
+  SiteTimes& times = times_at(thread, call.site);
+  times.descheduled_in_calls_ns = sum(times.descheduled_in_calls_ns, std::min(off.descheduled_ns, own_ns));
 }
 
 void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_ns) {

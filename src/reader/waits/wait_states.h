@@ -20,12 +20,19 @@ struct Handover {
   std::uint32_t cause;    // index in threads()
 };
 
+// Time of a thread at a site.
+struct SiteTimes {
+  std::int64_t outside_ns = 0;                      // outside MPI before its calls
+  std::int64_t descheduled_ns = 0, blocked_ns = 0;  // parts of it
+  std::int64_t descheduled_in_calls_ns = 0;         // in calls, and not for another rank
+};
+
 // A thread of a rank.
 struct TracedThread {
   std::int32_t world = 0, rank = -1;
   std::uint32_t thread = 0;
-  std::vector<Handover> handovers{};       // in the order of its calls
-  std::vector<std::int64_t> outside_ns{};  // by site, plus 1: time outside MPI before its calls
+  std::vector<Handover> handovers{};  // in the order of its calls
+  std::vector<SiteTimes> sites{};     // by site, plus 1
 };
 
 // Receives of a rank that waited for a message, while another had arrived that the rank received, and worked on, only

@@ -37,7 +37,8 @@ class WaitStatesTest : public ::testing::Test {
   }
   // Each site is a line. Site 0 of the run is line 1.
   static std::string place(const SiteActivity& of) {
-    return (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
+    const std::string off = of.scheduled == Scheduled::running ? "" : name_of(of.scheduled) + std::string(" ");
+    return off + (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
   }
   std::vector<std::string> lines() const {
     std::vector<std::string> all;
@@ -78,6 +79,68 @@ TEST_F(WaitStatesTest, LateSender) {
   find();
   EXPECT_EQ(lines(), Lines{"1 in 2: late sender 400 of 0 in 1, 400 before 1"});
   EXPECT_EQ(waits[0].call.enter_ns - waits[0].cause.enter_ns, -400);
+}
+
+TEST_F(WaitStatesTest, TimeWithoutAProcessorIsACauseOfItsOwn) {
+  ranks[0].compute(100);
+  ranks[0].loses_processor(200, 0);
+  ranks[0].compute(50);
+  ranks[0].loses_processor(0, 150);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Recv", 420, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 2: late sender 400 of 0 in 1, 400 descheduled before 1"});
+  EXPECT_EQ(roots(waits[0]), (Lines{"0 descheduled before 1: 40 %", "0 blocked before 1: 30 %", "0 before 1: 30 %"}));
+  const auto report = wait_report(*run);
+  ASSERT_TRUE(report) << report.error();
+  const auto of_sender = std::find_if(report->outside.begin(), report->outside.end(),
+                                      [](const OutsideSum& of) { return of.rank == 0 && of.site == 0; });
+  ASSERT_NE(of_sender, report->outside.end());
+  EXPECT_EQ(of_sender->time_ns, 500);
+  EXPECT_EQ(of_sender->descheduled_ns, 200);
+  EXPECT_EQ(of_sender->blocked_ns, 150);
+}
+
+TEST_F(WaitStatesTest, ACallThatIsLeftLateForWantOfAProcessor) {
+  for (Script& rank : ranks) rank.at(1);
+  ranks[0].call("MPI_Barrier", 900'000);
+  ranks[0].was_descheduled(800'000);
+  ranks[1].compute(500'000);
+  ranks[1].call("MPI_Barrier", 100);
+  find();
+  EXPECT_EQ(lines(), Lines{"0 in 1: wait at barrier 500000 of 1 in 1, 500000 before 1"});
+  const auto report = wait_report(*run);
+  ASSERT_TRUE(report) << report.error();
+  std::int64_t in_calls_ns = 0;
+  for (const OutsideSum& of : report->outside)
+    if (of.rank == 0) in_calls_ns += of.descheduled_in_calls_ns;
+  EXPECT_EQ(in_calls_ns, 400'000) << "the rest is a wait for rank 1, whether with a processor or without";
+}
+
+// After many polls, a gap is a wait if the thread had no processor, and else work.
+TEST_F(WaitStatesTest, PollsWithoutAProcessorInBetweenAreOneWait) {
+  for (const bool is_off : {false, true}) {
+    ranks.assign(2, {});
+    waits.clear();
+    ranks[0].compute(5'000'000);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].at(2);
+    ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+    const auto poll = [&] { ranks[1].call("MPI_Test", 100); };
+    for (unsigned i = 0; i < 200; ++i) poll();
+    if (is_off)
+      ranks[1].loses_processor(2'000'000, 0);
+    else
+      ranks[1].compute(1'900'000), ranks[1].loses_processor(100'000, 0);
+    while (ranks[1].now() < Script::init_leave + 5'000'100) poll();
+    ranks[1].completes(5, 0, 3);
+    find();
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].wait_ns, is_off ? 4'999'990 : 2'979'990);
+  }
 }
 
 TEST_F(WaitStatesTest, NobodyWaitsWhoComesLater) {

@@ -13,11 +13,13 @@ from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.rows import UNKNOWN, Placed, place_of
+from tare.analysis.scheduling import Crowd, crowd_of
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import (
         Exchange,
+        OutsideSum,
         Process,
         RootSum,
     )
@@ -97,11 +99,9 @@ class Basis:
         return next((each for each in found if each.world == self.world), None)
 
     @cached_property
-    def crowded(self) -> tuple[int, ...]:
-        """The ranks on the host of `tare run`, if they are more than the processors that they may use."""
-        meta = self.run.meta
-        there = tuple(process.rank for process in self.processes if process.host == meta.host)
-        return there if meta.processors is not None and len(there) > meta.processors else ()
+    def crowd(self) -> Crowd | None:
+        """The ranks that have most to share their processors; None if each can have one of its own."""
+        return crowd_of(self.run.meta, self.processes)
 
     def partners(self, rank: int) -> set[int]:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""
@@ -162,22 +162,35 @@ class Basis:
         return [each for each in self.run.wait_report.causes if each.world == self.world]
 
     @cached_property
+    def outside(self) -> list[OutsideSum]:
+        """The time of each rank outside MPI before the calls of each site; none without a trace."""
+        if not self.is_traced:
+            return []
+        return [each for each in self.run.wait_report.outside if each.world == self.world]
+
+    @cached_property
     def outside_ns(self) -> dict[Line, dict[int, int]]:
         """The time of each rank outside MPI before the calls of each line."""
         times: dict[Line, dict[int, int]] = {}
-        for each in self.run.wait_report.outside if self.is_traced else ():
-            if each.world == self.world:
-                line = each.function, self.place(each.site)
-                _add(times.setdefault(line, {}), each.rank, each.time_ns)
+        for each in self.outside:
+            _add(times.setdefault((each.function, self.place(each.site)), {}), each.rank, each.time_ns)
+        return times
+
+    @cached_property
+    def worked_ns(self) -> dict[Line, dict[int, int]]:
+        """The same, without the time in which they had no processor."""
+        times: dict[Line, dict[int, int]] = {}
+        for each in self.outside:
+            line = each.function, self.place(each.site)
+            _add(times.setdefault(line, {}), each.rank, each.time_ns - each.descheduled_ns)
         return times
 
     @cached_property
     def sites_of(self) -> dict[Line, set[int]]:
         """The call sites of each line of the trace."""
         sites: dict[Line, set[int]] = {}
-        for each in self.run.wait_report.outside if self.is_traced else ():
-            if each.world == self.world:
-                sites.setdefault((each.function, self.place(each.site)), set()).add(each.site)
+        for each in self.outside:
+            sites.setdefault((each.function, self.place(each.site)), set()).add(each.site)
         return sites
 
     def line_of_row(self, row: ProfileRow) -> Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from tare.analysis.explain.finding import (
     TINY_BYTES,
     Finding,
 )
-from tare.analysis.explain.losses import Line, is_of_messages, total
+from tare.analysis.explain.losses import Line, Loss, is_of_messages, total
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
@@ -103,24 +104,30 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
 
     Ranks that share processors spend it waiting for one of them, which is no wait for another rank.
     """
-    left = [loss for loss in told.losses.left if loss.line[0]]
+    left = [loss for loss in told.losses.left if loss.line[0] and loss.time_ns > 0]
     if not left:
         return None
+    is_told = any(each.kind == "oversubscription" for each in told.findings)
+    crowd = None if is_told else basis.crowd
+    return main_line(
+        left,
+        Finding(
+            kind="oversubscription" if crowd else "not explained",
+            ranks=crowd.ranks if crowd else (),
+            calls=crowd.processors if crowd else 0,
+            share=basis.share(total(left)),
+        ),
+    )
+
+
+def main_line(losses: Sequence[Loss], found: Finding) -> Finding:
+    """The finding with the time of the losses, and the line that has most of it."""
     sums: dict[Line, float] = {}
-    for loss in left:
+    for loss in losses:
         sums[loss.line] = sums.get(loss.line, 0.0) + loss.time_ns
     (function, at), most_ns = max(sums.items(), key=lambda each: each[1])
-    time_ns = total(left)
-    return Finding(
-        kind="oversubscription" if basis.crowded else "not explained",
-        ranks=basis.crowded,
-        calls=basis.run.meta.processors or 0 if basis.crowded else 0,
-        share=basis.share(time_ns),
-        time_ns=round(time_ns),
-        function=function,
-        at=at,
-        cause_share=most_ns / time_ns,
-    )
+    time_ns = total(losses)
+    return replace(found, time_ns=round(time_ns), function=function, at=at, cause_share=most_ns / time_ns)
 
 
 def _of_row(

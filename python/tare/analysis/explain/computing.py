@@ -20,7 +20,8 @@ def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
 
 def imbalance(basis: Basis, told: Told) -> Finding | None:
     """What ranks lose because one computes longer than the mean (POP's load balance), without a trace."""
-    times = basis.useful_ns
+    off_ns = {process.rank: process.scheduling.descheduled_ns for process in basis.processes}
+    times = {rank: max(ns - off_ns[rank], 0) for rank, ns in basis.useful_ns.items()}
     if len(times) < 2:
         return None
     mean_ns, most_ns = sum(times.values()) / len(times), max(times.values())
@@ -37,6 +38,9 @@ def imbalance(basis: Basis, told: Told) -> Finding | None:
     part = min(lost_ns / left, 1.0) if left else 0.0
     for loss in told.losses.left:
         loss.scale(1 - part)
+    cause = max(times, key=lambda rank: times[rank])
+    blocked_ns = {process.rank: process.scheduling.blocked_ns for process in basis.processes}
+    usual_ns = sum(blocked_ns.values()) / len(blocked_ns)
     return Finding(
         kind="slow rank" if is_one_slow(times, slow) else "load imbalance",
         share=basis.share(lost_ns),
@@ -45,7 +49,8 @@ def imbalance(basis: Basis, told: Told) -> Finding | None:
         function=row.function if row else "",
         at=row_place(row) if row else UNKNOWN,
         ranks=slow,
-        cause_rank=max(times, key=lambda rank: times[rank]),
+        cause_rank=cause,
+        cause_blocked=max(blocked_ns[cause] - usual_ns, 0.0) / (most_ns - mean_ns),
         most_ns=most_ns,
         mean_ns=sum(others) / len(others) if others else mean_ns,
     )

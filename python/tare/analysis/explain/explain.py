@@ -40,10 +40,9 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
         _look(basis, told, notes)
     found = gains.with_gains(basis, told.findings)
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
-    if rest and rest.kind == "oversubscription" and rest.share >= MIN_SHARE:
-        found.insert(0, rest)  # what follows may be due to it
-    elif rest and rest.share >= MIN_MPI_SHARE:
+    if rest and rest.share >= (MIN_SHARE if rest.kind == "oversubscription" else MIN_MPI_SHARE):
         found.append(rest)
+    found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
         ranks=basis.ranks,

@@ -68,6 +68,8 @@ class Finding:
     cause_function: str = ""  # what this rank does when it is late: it is in this call, or before it
     cause_at: Placed = UNKNOWN  # where this function is called
     cause_in_call: bool = False  # True: in the call; False: outside MPI before it
+    # How much of that time it slept, waited in the kernel or was stopped; None: not known.
+    cause_blocked: float | None = None
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median

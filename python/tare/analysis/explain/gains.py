@@ -53,6 +53,12 @@ def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
 
 def _change(basis: Basis, of: Finding) -> Change | None:
     """What is different without the finding; None for one that is about the time of calls themselves."""
+    if of.kind in ("oversubscription", "descheduled"):
+        return [
+            (each.rank, each.site, 1 - each.descheduled_ns / each.time_ns)
+            for each in basis.outside
+            if each.descheduled_ns
+        ], []
     line: Line = of.cause_function, of.cause_at
     times = basis.outside_ns.get(line, {})
     if of.kind == "needless barrier":

@@ -45,6 +45,7 @@ def slowest(basis: Basis) -> Finding | None:
     loops = [loop for loop in basis.run.structure.loops if loop.world == basis.world]
     slow = [loop for loop in loops if loop.slow and _is_slow(loop, basis.net_ns)]
     found = [_finding(basis, loop) for loop in slow]
+    found = [each for each in found if 2 * _descheduled_ns(basis, each) < (each.beyond_ns or 0)]
     return max(found, key=lambda each: (not each.cause_in_call, each.time_ns), default=None)
 
 
@@ -79,12 +80,29 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
         cause_function=function,
         cause_at=basis.place(site),
         cause_in_call=in_call,
+        cause_blocked=None if in_call else _blocked(basis, rank, site),
         cause_share=min(causes[most] / beyond_ns, 1.0),
         most_ns=longest.duration_ns,
         mean_ns=loop.median_ns,
         first_ns=longest.start_ns,
         detail=str(loop.iterations),
         phase=names[loop.number] if len(phases) > 1 else "",
+    )
+
+
+def _blocked(basis: Basis, rank: int, site: int) -> float | None:
+    """The share of the time of a rank before the calls of a site in which it was blocked."""
+    of = next((each for each in basis.outside if (each.rank, each.site) == (rank, site)), None)
+    return of.blocked_ns / of.time_ns if of and of.time_ns else None
+
+
+def _descheduled_ns(basis: Basis, of: Finding) -> int:
+    """The time in which the cause had no processor, at the same line."""
+    return sum(
+        each.descheduled_in_calls_ns if of.cause_in_call else each.descheduled_ns
+        for each in basis.outside
+        if each.rank == of.cause_rank
+        and (each.function, basis.place(each.site)) == (of.cause_function, of.cause_at)
     )
 
 

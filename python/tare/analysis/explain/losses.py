@@ -38,6 +38,7 @@ class Loss:
     kind: str = ""  # of wait; "" is time in calls that is no wait
     cause_rank: int = -1  # that made the others wait in the end; -1 is not known
     activity: Activity | None = None  # meanwhile
+    scheduled: str = "running"  # it then; or "descheduled" or "blocked": it ran on no processor
     by_rank: dict[int, float] = field(default_factory=dict)  # `time_ns` of each rank that waited
     waits: int = 0
     longest_ns: float = 0.0
@@ -63,6 +64,11 @@ class Losses:
     def waits(self) -> list[Loss]:
         """Those of which it is known what kind of wait they are."""
         return [loss for loss in self.left if loss.kind]
+
+    @property
+    def descheduled(self) -> list[Loss]:
+        """Those for which a rank is the cause that could have run, but had no processor."""
+        return [loss for loss in self.left if loss.scheduled == "descheduled"]
 
     def take(self, losses: Iterable[Loss]) -> float:
         """Takes these, so that they are not left any more; their time."""
@@ -100,11 +106,11 @@ def all_of(basis: Basis) -> Losses:
         if of.cause_rank >= 0:
             at, in_call = basis.place(of.cause_site), of.cause_in_call
             activity = Activity(of.cause_function, at, in_call)
-        key = (line, of.kind, of.cause_rank, activity)
+        key = (line, of.kind, of.cause_rank, activity, of.cause_scheduled)
         kind: str = of.kind
         if activity and activity.in_call and _may_be_held_up(activity.function, sizes):
             kind = ""
-        loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity))
+        loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity, of.cause_scheduled))
         loss.time_ns += of.wait_ns
         loss.waits += of.waits
         loss.longest_ns = max(loss.longest_ns, of.longest_ns)
@@ -123,7 +129,23 @@ def all_of(basis: Basis) -> Losses:
     for line, of_line in by_line.items():
         _fit(of_line, room.get(line, 0.0))
         room[line] = room.get(line, 0.0) - total(of_line)
+    for loss in _descheduled_in_calls(basis):
+        loss.scale(min(room.get(loss.line, 0.0) / loss.time_ns, 1.0))
+        room[loss.line] = room.get(loss.line, 0.0) - loss.time_ns
+        found.append(loss)
     return Losses([*found, *(Loss(line, time_ns) for line, time_ns in room.items())])
+
+
+def _descheduled_in_calls(basis: Basis) -> list[Loss]:
+    """The time in calls of each line in which ranks waited for a processor, and for no other rank."""
+    found: dict[Line, Loss] = {}
+    for of in basis.outside:
+        if of.descheduled_in_calls_ns:
+            line = of.function, basis.place(of.site)
+            loss = found.setdefault(line, Loss(line, 0.0, scheduled="descheduled"))
+            loss.time_ns += of.descheduled_in_calls_ns
+            loss.by_rank[of.rank] = loss.by_rank.get(of.rank, 0.0) + of.descheduled_in_calls_ns
+    return list(found.values())
 
 
 def _sums(one: Sequence[float], other: Sequence[float]) -> list[float]:

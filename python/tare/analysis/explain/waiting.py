@@ -63,6 +63,12 @@ class Group:
         of = self.by_rank()
         return tuple(sorted(rank for rank, time_ns in of.items() if time_ns >= NAMED * max(of.values())))
 
+    def blocked(self) -> float | None:
+        """The share of it in which the cause ran on no processor of its own accord; None: in calls."""
+        if self.activity is None or self.activity.in_call:
+            return None
+        return total(loss for loss in self.losses if loss.scheduled == "blocked") / self.time_ns
+
     def by_cause(self) -> dict[int, float]:
         """Their time by the rank that caused them, the largest first."""
         return {
@@ -98,6 +104,7 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         cause_function=activity.function if activity else "",
         cause_at=activity.at if activity else UNKNOWN,
         cause_in_call=bool(activity and activity.in_call),
+        cause_blocked=group.blocked(),
         trend=_trend(group),
     )
 
@@ -133,7 +140,7 @@ def _imbalance(basis: Basis, group: Group) -> Finding:
     """Ranks wait for all others. If other ranks compute longer each time, the imbalance alternates."""
     found = finding(basis, group)
     activity = group.activity
-    times = basis.outside_ns.get((activity.function, activity.at), {}) if activity else {}
+    times = basis.worked_ns.get((activity.function, activity.at), {}) if activity else {}
     times = {process.rank: times.get(process.rank, 0) for process in basis.processes}
     slow = slow_of(times)
     mean_ns, most_ns = _mean(times.values()), max(times.values())

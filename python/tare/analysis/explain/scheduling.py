@@ -1,0 +1,36 @@
+"""Ranks that could have run, but had no processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tare.analysis.explain.basis import Basis, Told
+from tare.analysis.explain.calls import main_line
+from tare.analysis.explain.finding import MIN_SHARE, NAMED, Finding
+from tare.analysis.explain.losses import Loss, total
+
+
+def no_processor(basis: Basis, told: Told) -> list[Finding]:
+    """What ranks lose because one of them, or another rank that they wait for, had no processor.
+
+    They share processors, or something else ran on these. Without a trace it is not known who waits for
+    them: then only their own time is told.
+    """
+    own_ns = {each.rank: each.scheduling.descheduled_ns for each in basis.processes}
+    losses: Sequence[Loss] = told.losses.descheduled
+    time_ns = total(losses) if basis.is_traced else sum(own_ns.values())
+    if basis.share(time_ns) < MIN_SHARE:
+        return []
+    told.losses.take(losses)
+    crowd = basis.crowd
+    most_ns = max(own_ns.values())
+    found = Finding(
+        kind="oversubscription" if crowd else "descheduled",
+        share=basis.share(time_ns),
+        time_ns=round(time_ns),
+        lost_ns=round(total(losses)),
+        ranks=crowd.ranks if crowd else tuple(rank for rank, ns in own_ns.items() if ns >= NAMED * most_ns),
+        calls=crowd.processors if crowd else 0,
+        most_ns=sum(own_ns.values()),
+    )
+    return [main_line(losses, found) if losses else found]

@@ -1,0 +1,93 @@
+"""The time that ranks were on their processors: the same on an idle and on a busy machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tare as tare_package
+from environments import MpiEnvironment, all_environments, compile_c
+from measured import PROGRAMS, Measurement, measure
+
+OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
+MPICH = next(env for env in all_environments() if env.name == "debian-mpich")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("off_processor")
+    sources = [PROGRAMS / "off_processor.c"]
+    return {env.name: compile_c(env, sources, directory / env.name, "-O2") for env in (OPENMPI, MPICH)}
+
+
+def table(of: Measurement) -> list[dict[str, Any]]:
+    found = tare_package.open(of.directory).sql(
+        "SELECT rank, (net_ns - mpi_ns - descheduled_ns - blocked_ns) / 1e6 AS computed_ms, "
+        "blocked_ns / 1e6 AS blocked_ms, descheduled_ns, switches, processors FROM ranks ORDER BY rank"
+    )
+    assert found is not None
+    return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+
+@pytest.mark.parametrize("mpi", [OPENMPI, MPICH], ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("options", [(), ("--trace",)], ids=["profile", "trace"])
+@pytest.mark.parametrize("killed", [False, True], ids=["finished", "killed"])
+def test_computing_sleeping_and_waiting_for_a_processor_are_told_apart(
+    mpi: MpiEnvironment,
+    options: tuple[str, ...],
+    killed: bool,
+    compiled: dict[str, Path],
+    tare: Path,
+    tmp_path: Path,
+) -> None:
+    command: list[str | Path] = [compiled[mpi.name], *(["kill"] if killed else [])]
+    measured = measure(tare, mpi, 2, command, tmp_path / "run", *options)
+    rows = table(measured)
+    for row in rows:
+        assert 185 < row["computed_ms"] < 230, rows
+        assert row["processors"]
+    assert rows[0]["blocked_ms"] < 30
+    assert 295 < rows[1]["blocked_ms"] < 330, rows
+    assert rows[1]["switches"] >= 20
+    said = json.loads(
+        subprocess.run([tare, "info", measured.directory, "--json"], capture_output=True, check=True).stdout
+    )
+    for row, rank in zip(rows, said["ranks"], strict=True):
+        scheduling = rank["scheduling"]
+        assert (scheduling["descheduled_ns"], scheduling["switches"]) == (
+            row["descheduled_ns"],
+            row["switches"],
+        )
+        assert round(scheduling["blocked_ns"] / 1e6, 3) == round(row["blocked_ms"], 3)
+        assert rank["cost"]["readings"] == scheduling["readings"] >= 20
+    if not options:
+        return
+    # Who is late on a busy machine is a matter of chance.
+    waits = tare_package.open(measured.directory).sql(
+        "SELECT DISTINCT root_scheduled FROM waits WHERE root_rank >= 0 AND NOT root_in_call"
+    )
+    assert waits is not None
+    found = {row[0] for row in waits.fetchall()}
+    assert found and found <= {"running", "descheduled", "blocked"}
+
+
+def test_ranks_that_share_a_processor_are_told_first(
+    compiled: dict[str, Path], tare: Path, tmp_path: Path
+) -> None:
+    for options in ((), ("--trace",)):
+        run = tmp_path / f"run{len(options)}"
+        command: list[str | Path] = ["taskset", "-c", "0", *MPICH.mpiexec, "-n", "2", compiled[MPICH.name]]
+        subprocess.run([tare, "run", "-q", "-o", run, *options, "--", *command], check=True, timeout=120)
+        said = json.loads(
+            subprocess.run([tare, "explain", run, "--json"], capture_output=True, check=True).stdout
+        )
+        first = said["findings"][0]
+        assert (first["kind"], first["ranks"], first["calls"]) == ("oversubscription", [0, 1], 1)
+        assert "2 ranks share 1 processor" in first["sentence"]
+        info = subprocess.run([tare, "info", run], capture_output=True, text=True, check=True).stdout
+        assert "ranks 0-1 share 1 processor" in info
+        profile = subprocess.run([tare, "profile", run], capture_output=True, text=True, check=True).stdout
+        assert "descheduled" in profile
