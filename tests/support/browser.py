@@ -76,8 +76,11 @@ def viewing(tare: Path, *arguments: Path | str) -> Iterator[str]:
         [tare, "view", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    yield process.stdout.readline().strip()
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
+    try:
+        yield process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()  # also if the test has failed
     assert (process.returncode, out) == (0, "")
     assert errors == "Open this address in a browser. Ctrl-C ends it.\n"
