@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tare as tare_package
+from browser import Opened
 from environments import MpiEnvironment, all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
 
@@ -91,3 +92,24 @@ def test_ranks_that_share_a_processor_are_told_first(
         assert "ranks 0-1 share 1 processor" in info
         profile = subprocess.run([tare, "profile", run], capture_output=True, text=True, check=True).stdout
         assert "descheduled" in profile
+
+
+def test_the_panel_of_a_gap_tells_how_long_it_had_a_processor(
+    compiled: dict[str, Path], tare: Path, tmp_path: Path, browser: Any
+) -> None:
+    measured = measure(tare, MPICH, 2, [compiled[MPICH.name]], tmp_path / "run", "--trace")
+    subprocess.run(
+        [tare, "report", measured.directory, "-o", tmp_path / "page.html"], check=True, timeout=120
+    )
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    opened = Opened(context.new_page(), (tmp_path / "page.html").as_uri())
+    opened.wait("document.querySelector('#timeline canvas.lanes').dataset.ready")
+    longest = "tare.timeline.about.off_processor.find(([row, , , , blocked]) => row === 1 && blocked > 14e6)"
+    opened.page.evaluate(
+        f"(([row, from, to]) => tare.timeline.panel.choose(row, (from + to) / 2, true))({longest})"
+    )
+    opened.wait("document.querySelector('#timeline .chosen-part')?.textContent.includes('Processor')")
+    (text,) = opened.texts("#timeline .chosen-part")
+    assert "on one" in text and "15." in text and "blocked: asleep" in text
+    assert opened.complaints == []
+    context.close()

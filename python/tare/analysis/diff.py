@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 # What a gate can check. For each of them, less is better.
-METRICS = ("wall", "net", "mpi", "computing", "calls", "bytes")
+METRICS = ("wall", "net", "mpi", "computing", "descheduled", "blocked", "calls", "bytes")
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,9 @@ def _figures(run: Run) -> dict[str, float]:
         "calls": sum(row.calls for row in everything),
         "bytes": sum(row.bytes for row in everything),
     }
+    if any(process.scheduling.readings for process in processes):
+        found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
+        found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_ns)
     if run.meta.wall_ns is not None:
         found["wall"] = run.meta.wall_ns
     return found

@@ -22,6 +22,7 @@ MAX_CALLS = 500_000
 MAX_MESSAGES = 60_000
 MAX_WAITS = 60_000
 MAX_PATH = 60_000
+MAX_OFF_PROCESSOR = 10_000
 # Calls that are drawn one by one.
 MAX_DRAWN = 40_000
 # Bytes of the values of each column (src/bindings/timeline.cpp).
@@ -50,7 +51,22 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
         "wait_kinds": WAIT_KINDS,
+        "off_processor": _off_processor(run, timeline),
     }
+
+
+def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:
+    """The longest times on no processor outside MPI: row, begin, end, descheduled, blocked; None: unknown."""
+    if not any(process.scheduling.readings for process in run.processes):
+        return None
+    numbers = {(row.world, row.rank, row.thread): number for number, row in enumerate(timeline.rows())}
+    found = []
+    for row in run.rows(run.scheduling):
+        number = numbers.get((row.world, row.rank, row.thread))
+        if number is not None and row.descheduled_ns + row.blocked_ns:
+            times = (row.start_ns - timeline.start_ns, row.end_ns - timeline.start_ns)
+            found.append([number, *times, row.descheduled_ns, row.blocked_ns])
+    return sorted(found, key=lambda each: -each[3] - each[4])[:MAX_OFF_PROCESSOR]
 
 
 def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:

@@ -23,6 +23,8 @@ TITLES = {
     "net": "net time",
     "mpi": "in MPI (mean)",
     "computing": "computing (mean)",
+    "descheduled": "descheduled (mean)",
+    "blocked": "blocked (mean)",
     "calls": "calls",
     "bytes": "bytes",
 }

@@ -18,6 +18,8 @@ FIGURES: tuple[tuple[str, Callable[[Point], float | None]], ...] = (
     ("    communication", lambda of: of.efficiency.communication_efficiency),
     ("      serialisation", lambda of: of.efficiency.serialisation_efficiency),
     ("      transfer", lambda of: of.efficiency.transfer_efficiency),
+    ("descheduled", lambda of: of.efficiency.descheduled_share),
+    ("blocked", lambda of: of.efficiency.blocked_share),
 )
 
 

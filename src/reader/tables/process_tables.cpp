@@ -1,5 +1,6 @@
 // The tables of processes and locations.
 #include "reader/events/row_table.h"
+#include "reader/waits/scheduled_times.h"
 
 namespace tare::reader {
 
@@ -45,6 +46,25 @@ Result<TableStream> rank_table(Run& run) {
                     .page_faults = if_read(scheduling.page_faults),
                     .major_page_faults = if_read(scheduling.major_page_faults),
                     .processors = processors.empty() ? Text{} : texts.of("processors").number_of(processors)});
+  }
+  return stored_table(std::move(rows), texts);
+}
+
+Result<TableStream> scheduling_table(Run& run) {
+  const RunTexts texts(run, SiteTexts::none);
+  std::vector<rows::Scheduling> rows;
+  const ScheduledTimes times(run);
+  for (const auto& [of, spans] : times.spans()) {
+    const Process& process = run.processes()[of.first];
+    for (const ScheduledTimes::Span& span : spans)
+      rows.push_back({.world_rank = {process.world, process.record.rank},
+                      .thread = static_cast<std::int32_t>(of.second),
+                      .start_ns = span.begin_ns,
+                      .end_ns = span.end_ns,
+                      .descheduled_ns = span.outside.descheduled_ns,
+                      .blocked_ns = span.outside.blocked_ns,
+                      .descheduled_in_calls_ns = span.in_calls.descheduled_ns,
+                      .blocked_in_calls_ns = span.in_calls.blocked_ns});
   }
   return stored_table(std::move(rows), texts);
 }

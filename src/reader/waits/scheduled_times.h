@@ -24,15 +24,20 @@ class ScheduledTimes {
   // Shorter intervals are not looked at.
   static constexpr std::int64_t interval_ns = 1'000'000;
 
- private:
+  // A time of a thread in which it was on no processor.
   struct Span {
     std::int64_t begin_ns = 0, end_ns = 0;
     OffTimes outside, in_calls;
   };
+  // By process and thread; in the order of time.
+  using Spans = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Span>>;
+  const Spans& spans() const { return spans_; }
+
+ private:
   OffTimes sum_of(std::uint32_t process, std::uint32_t thread, std::int64_t begin_ns, std::int64_t end_ns,
                   OffTimes Span::*part) const;
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Span>> spans_;  // by process and thread
+  Spans spans_;
   std::vector<bool> is_known_;
 };
 

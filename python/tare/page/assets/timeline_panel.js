@@ -66,13 +66,29 @@
     showGap(row, time, calls, before, after) {
       const from = before?.at ?? 0, to = after?.at ?? this.about.length_ns;
       const whole = this.timeline.data.isWhole ?? true;
-      // What a processor did for the thread in the meantime belongs here, as soon as a trace has it.
       this.show({ row, time, from, to }, swatch("computing"), `Outside of calls, ${this.rank(row)}`, [
         ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
+        this.processor(row, from, to),
         ["Behind", before ? this.to(row, calls.start[before.i], this.at(calls, before.i)) : "the begin of the trace"],
         ["Before", after ? this.to(row, calls.start[after.i], this.at(calls, after.i)) : "the end of the trace"],
         whole ? null : ["Left out", `calls of less than ${format.duration(this.about.calls.min_ns)} may lie in it`],
       ]);
+    }
+    // How long the thread was on a processor. Shorter times than a millisecond are not looked at.
+    processor(row, from, to) {
+      const off = this.about.off_processor;
+      if (!off || to - from < 1e6) return null;
+      let [descheduled, blocked] = [0, 0];
+      for (const [at, begin, end, ...times] of off) {
+        const common = at === row ? Math.min(to, end) - Math.max(from, begin) : 0;
+        if (common <= 0) continue;
+        descheduled += times[0] * common / (end - begin);
+        blocked += times[1] * common / (end - begin);
+      }
+      const parts = [`${format.duration(Math.max(to - from - descheduled - blocked, 0))} on one`];
+      if (descheduled) parts.push(`${format.duration(descheduled)} without one, although it could run`);
+      if (blocked) parts.push(`${format.duration(blocked)} blocked: asleep, waiting in the kernel, or stopped`);
+      return ["Processor", parts.join("; ")];
     }
     async showCall(row, time, calls, i, mine) {
       const { data } = this.timeline;
