@@ -77,7 +77,9 @@ Delays::Totals Delays::add(const Of& of, std::int64_t since_ns, std::int64_t Spe
   Totals totals;
   for (std::size_t i = history.find_at(since_ns); i < history.size() && history[i].number <= of.to; ++i) {
     const Segment& segment = history[i];
-    const std::int64_t outside_ns = since(since_ns, difference(segment.enter_ns, segment.gap_ns), segment.enter_ns);
+    std::int64_t outside_ns = since(since_ns, difference(segment.enter_ns, segment.gap_ns), segment.enter_ns);
+    // What the waiting thread did longer than it is known of both is no delay of the cause, if that did it later.
+    if (to == &Spent::waiting_ns && outside_ns > 0) outside_ns = segment.gap_ns;
     // Of a part of the time, a part of what was off the processor.
     const auto part = [&](std::int64_t off_ns) {
       return outside_ns >= segment.gap_ns

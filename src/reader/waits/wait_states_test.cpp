@@ -445,6 +445,22 @@ TEST_F(WaitStatesTest, WhatIsEagerMayShowLater) {
   EXPECT_TRUE(report->waits.empty());
 }
 
+// Only the last 256 calls of a thread are known. Rank 0 computes while rank 1 makes more of them; then rank 1 computes
+// for as long.
+TEST_F(WaitStatesTest, WhatBothDoIsNoDelayAlsoIfItWasBeforeWhatIsKnown) {
+  ranks[0].compute(1000);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Recv", 1020, 1, 3);
+  ranks[1].at(2);
+  for (unsigned i = 0; i < 1000; ++i) ranks[1].call("MPI_Send", 1, format::proc_null, 9);
+  ranks[1].at(4);
+  ranks[1].compute(1000);
+  ranks[1].call("MPI_Send", 10, 0, 3);
+  find();
+  ASSERT_EQ(waits.size(), 1U);
+  for (const RootCause& root : waits[0].roots) EXPECT_TRUE(root.activity.in_call) << place(root.activity);
+}
+
 TEST_F(WaitStatesTest, ATimeThatBothSpendIsNoDelay) {
   // Rank 0 computes for 100 before line 1, rank 1 for 100 before line 2. Then rank 0 needs 40 for a call.
   ranks[0].compute(100);
