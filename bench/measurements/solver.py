@@ -66,7 +66,7 @@ def _drains(measured: Rounds) -> Table:
 
 def _drain_ns(outcome: Outcome) -> float:
     assert outcome.info is not None
-    return float(outcome.info["cost"]["flush_ns"]) / float(outcome.info["trace"]["events"])
+    return float(outcome.info["cost"]["flush_ns"]) / float(outcome.info["trace"]["records"])
 
 
 def _seconds(what: str, outcome: Outcome) -> float:

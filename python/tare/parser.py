@@ -14,7 +14,7 @@ from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
 
-from tare import programs, streams
+from tare import programs, streams, words
 from tare.errors import UsageError
 from tare.options import Argument, Option
 
@@ -100,8 +100,19 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
     parser.usage = " ".join(
         [parser.prog, "[OPTIONS]", *(["--"] if rest and len(places) == 1 else []), *places]
     )
+    if verb.__module__.startswith("tare.commands."):
+        parser.epilog = _words(words.OF_VERB.get(verb.__name__, ()))
     parser.description = "\n\n".join(map(_filled, (inspect.getdoc(verb) or "").split("\n\n")))
     return parser, rest
+
+
+def _words(shown: Sequence[str]) -> str | None:
+    """What the words in the verb's tables mean; None if it shows none that are defined."""
+    lines = ["Words:"]
+    for word in shown:
+        said = f"{word}: {words.WORDS[word]}"
+        lines += textwrap.wrap(said, COLUMNS, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines) if shown else None
 
 
 def _filled(paragraph: str) -> str:
@@ -228,7 +239,7 @@ def _help(text: str) -> str:
     return text.replace("%", "%%")
 
 
-_WORDS = (
+_REWORDED = (
     (re.compile(r"^unrecognized arguments: (-\S+).*"), r"no such option: \1"),
     (re.compile(r"^unrecognized arguments: (.*)"), r"unexpected argument: \1"),
     (re.compile(r"^the following arguments are required: (-.*)"), r"missing option \1"),
@@ -240,7 +251,7 @@ _WORDS = (
 
 
 def _reworded(message: str) -> str:
-    for pattern, words in _WORDS:
+    for pattern, instead in _REWORDED:
         if pattern.match(message):
-            return pattern.sub(words, message)
+            return pattern.sub(instead, message)
     return message

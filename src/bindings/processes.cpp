@@ -165,7 +165,7 @@ void define_cost(Fields<T>& of, bool total) {
       .field("timed_call_ns", &T::timed_call_ns)
       .field("lookup_ns", &T::lookup_ns)
       .field("event_ns", &T::event_ns)
-      .field("events", &T::events)
+      .field("own_events", &T::own_events)
       .field("wrapper_ns", &T::wrapper_ns)
       .field("wrapper_error_ns", &T::wrapper_error_ns)
       .field("weighed", &T::weighed)
@@ -209,7 +209,7 @@ void define_sums(nb::module_& module) {
       "The trace of a process, or of several: the policy is the first one's (None: no trace), and all must "
       "be `written`. `kept_newest`: a buffer could not be written out, from then on its newest events were "
       "kept; `no_space`: for want of space.")
-      .field("events", &TotalTrace::events)
+      .field("records", &TotalTrace::records)
       .field("bytes", &TotalTrace::bytes)
       .field("dropped", &TotalTrace::dropped)
       .field("overwritten_bytes", &TotalTrace::overwritten_bytes)

@@ -90,7 +90,7 @@ Columns of_path(const std::vector<reader::PathLine>& path, std::int64_t origin_n
 struct Row {
   std::int32_t world = 0, rank = -1;
   std::uint32_t thread = 0;
-  std::uint64_t events = 0;
+  std::uint64_t records = 0;
 };
 
 // Calls, messages, waits or intervals of the path: how many, and their columns.
@@ -113,7 +113,7 @@ class PyTimeline {
   std::vector<Row> rows() const {
     std::vector<Row> rows;
     for (const Timeline::Row& row : timeline_.rows())
-      rows.push_back({row.process->world, row.process->record.rank, row.thread, row.events});
+      rows.push_back({row.process->world, row.process->record.rank, row.thread, row.records});
     return rows;
   }
   nb::bytes bins(std::size_t first, std::size_t rows, std::size_t group, std::int64_t from_ns, std::int64_t to_ns,
@@ -243,7 +243,7 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
       .field("world", &Row::world)
       .field("rank", &Row::rank)
       .field("thread", &Row::thread)
-      .field("events", &Row::events);
+      .field("records", &Row::records);
   using Point = reader::IterationPoint;
   Fields<Point>(
       module, "IterationPoint",

@@ -58,7 +58,7 @@ def expected(run: Path) -> str:
     events = read("events", run)["rows"]
     content = {
         "ranks": [{key: rank[key] for key in OF_A_RANK} for rank in info["ranks"]],
-        "trace": {"events": info["trace"]["events"], "dropped": 0},
+        "trace": {"events": info["trace"]["records"], "dropped": 0},
         "profile": profile,
         "events": {"number": len(events), "first": events[:SHOWN], "last": events[-SHOWN:]},
     }

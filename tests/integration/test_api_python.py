@@ -78,7 +78,7 @@ def test_under_tare_run(tare: Path, tmp_path: Path) -> None:
     assert execute(tare, "run", "--quiet", "--trace", "-o", run, "--", *PROGRAM) == "recorded\n"
     assert_complete(tare, run)
     info = read(tare, "info", run)
-    assert (info["trace"]["events"], info["trace"]["dropped"]) == (EVENTS, 0)
+    assert (info["trace"]["records"], info["trace"]["dropped"]) == (EVENTS, 0)
     assert info["exit_code"] == 0
 
 
@@ -106,9 +106,9 @@ def test_a_run_of_its_own(tare: Path, tmp_path: Path) -> None:
     assert_complete(tare, run)
     info = read(tare, "info", run)
     assert info["trace"] == info["ranks"][0]["trace"]
-    assert info["trace"]["events"] == EVENTS
+    assert info["trace"]["records"] == EVENTS
     cost = info["cost"]
-    assert cost["events"] == EVENTS
+    assert cost["own_events"] == EVENTS
     assert cost["event_ns"] > 1
     assert abs(cost["wrapper_ns"] - EVENTS * cost["event_ns"]) <= 1
     assert f"own events {EVENTS:,}, " in execute(tare, "info", run)

@@ -68,7 +68,7 @@ def test_profile_does_not_depend_on_the_trace(mpi: MpiEnvironment, tare: Path, t
     program = compile_cxx(mpi, [source], tmp_path / "cxx_calls")
     measured = measure_ok(tare, mpi, [program], tmp_path / "run", trace=False)
     assert_exact_profile(expectations.read(source, program), measured)
-    assert measured.info()["trace"]["events"] == 0
+    assert measured.info()["trace"]["records"] == 0
 
 
 def measure_ok(

@@ -185,7 +185,7 @@ def test_the_trace_keeps_to_its_size(tare: Path, tmp_path: Path) -> None:
     budget = measured.info()["budget"]
     assert budget["bytes"] == 1 << 20
     assert budget["spent_bytes"] <= 1 << 20
-    assert measured.info()["trace"]["events"] < sum(calls_of(rounds).values())
+    assert measured.info()["trace"]["records"] < sum(calls_of(rounds).values())
 
 
 @BOTH

@@ -136,7 +136,7 @@ def test_events_can_be_chosen(tare: Path, run_dir: Path) -> None:
 def test_info_has_the_account(tare: Path, run_dir: Path) -> None:
     info = document(tare, "info", run_dir)
     assert [(rank["rank"], rank["state"]) for rank in info["ranks"]] == [(0, "finished"), (1, "finished")]
-    assert info["trace"]["events"] >= RANKS * sum(CALLS.values())
+    assert info["trace"]["records"] >= RANKS * sum(CALLS.values())
     assert info["trace"]["dropped"] == info["cost"]["dropped"] == 0
     assert info["cost"]["calls"] >= RANKS * sum(CALLS.values())
     assert 0 < info["cost"]["call_ns"] < 10_000

@@ -75,7 +75,7 @@ def assert_measured(measured: Measurement, ranks: int) -> None:
     info = measured.info()
     first_world = [row for row in info["ranks"] if row["size"] == ranks]
     assert [row["state"] for row in first_world[:ranks]] == ["finished"] * ranks
-    assert info["trace"]["events"] > 0
+    assert info["trace"]["records"] > 0
     assert info["trace"]["dropped"] == 0
     functions = set(measured.calls())
     assert {"MPI_Init_thread", "MPI_Barrier", "MPI_Request_free", "MPI_Win_free", "MPI_Finalize"} <= functions

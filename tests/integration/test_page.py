@@ -54,7 +54,7 @@ def test_the_first_lines_answer(page: Opened, tare: Path) -> None:
     content = read(tare, "info", str(RUN))
     cards = dict(zip(page.texts(".card .label"), page.texts(".card .value"), strict=True))
     shares = [rank["mpi_share"] for rank in content["ranks"]]
-    assert cards["In MPI"] == units.percent(sum(shares) / len(shares))
+    assert cards["MPI share"] == units.percent(sum(shares) / len(shares))
     assert cards["Cost of measuring"] == f"{100 * content['cost']['net_share']:.2f} %"
     rows = read(tare, "profile", str(RUN), "--by", "line")["rows"]
     timed = [row for row in rows if row["function"] not in ("MPI_Init", "MPI_Finalize")]

@@ -82,7 +82,7 @@ def test_what_fits_is_measured(
     assert "tare: " not in measured.ended.stderr
     assert measured.calls()["MPI_Barrier"] == 100
     assert measured.info()["ranks"][0]["reduced"] == reduced
-    assert (measured.info()["trace"]["events"] > 0) == events
+    assert (measured.info()["trace"]["records"] > 0) == events
     told = subprocess.run(
         [tare, "info", measured.directory], capture_output=True, text=True, check=True
     ).stdout

@@ -189,7 +189,7 @@ def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
     measured = Measurement(tare, directory, ended)
 
     info = measured.info()
-    dropped, events = info["trace"]["dropped"], info["trace"]["events"]
+    dropped, events = info["trace"]["dropped"], info["trace"]["records"]
     assert dropped > 0
     assert f"DROPPED    {dropped:,} records: no space" in ended.stderr, "the summary hides the loss"
     assert events + dropped >= RANKS * MANY
@@ -224,7 +224,7 @@ def test_recovery_on_a_full_disk(
     for reserve in (small_disk / "run").glob(".reserve*"):
         reserve.unlink()  # as if there were more ranks than it has room for
     fill(small_disk)
-    calls, events = measured.calls(), measured.info()["trace"]["events"]
+    calls, events = measured.calls(), measured.info()["trace"]["records"]
     for _ in range(2):
         done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (1, "")
@@ -238,7 +238,7 @@ def test_recovery_on_a_full_disk(
     done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert left_in_memory(measured.directory) == []
-    assert (measured.calls(), measured.info()["trace"]["events"]) == (calls, events)
+    assert (measured.calls(), measured.info()["trace"]["records"]) == (calls, events)
     fill(small_disk)  # with nothing but meta.json to be written
     done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")

@@ -94,6 +94,6 @@ def check(run: Measurement, state: str, done: dict[str, int]) -> None:
         assert location["events"] == location["calls"] - location["counted"]
         assert location["flushes"] > 0
         assert location["bytes"] > 0
-        assert location["bytes_per_event"] == location["bytes"] / location["events"]
+        assert location["bytes_per_record"] == location["bytes"] / location["records"]
     events = [row["function"] for row in run.events()]
     assert {function: events.count(function) for function in done} == done

@@ -65,7 +65,7 @@ def test_photons_with_events_record_two_a_flight(openmpi: MpiEnvironment, tare: 
     assert done.returncode == 0, done.stderr
     (flights,) = found(r"(\d+) flights", done.stdout)
     shown = subprocess.run([tare, "info", tmp_path / "run", "--json"], capture_output=True, text=True)
-    events = json.loads(shown.stdout)["ranks"][0]["trace"]["events"]
+    events = json.loads(shown.stdout)["ranks"][0]["trace"]["records"]
     assert 2 * int(flights) <= events <= 2 * int(flights) + 20
 
 

@@ -79,7 +79,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0, **m
             flush_bytes=4096,
             net_share=0.01,
         ),
-        "trace": COMPILED.Trace(events=3, bytes=30, policy="block"),
+        "trace": COMPILED.Trace(records=3, bytes=30, policy="block"),
     }  # fmt: skip
     return COMPILED.Process(**(known | more))
 
@@ -90,7 +90,7 @@ TOTAL_COST = COMPILED.TotalCost(
     wrapper_error_ns=38.18, weighed=80, net_share=0.01, wall_share=0.0102380952381, hook_init_ns=2_000_000,
     hook_finalize_ns=1_000_000, flushes=2, flush_ns=80_000, flush_bytes=8192,
 )  # fmt: skip
-TOTAL_TRACE = COMPILED.Trace(events=6, bytes=60, policy="block")
+TOTAL_TRACE = COMPILED.Trace(records=6, bytes=60, policy="block")
 
 
 def row(
@@ -104,11 +104,11 @@ def row(
     }  # fmt: skip
 
 
-def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
+def location(rank: int, records: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
     return {
         "world": 0, "rank": rank, "location": thread, "thread": thread, "thread_name": None,
-        "calls": 14, "counted": 4, "events": events, "bytes": 10 * events,
-        "dropped": dropped, "flushes": events // 1000, "flush_ns": 40_000, "flush_bytes": 10 * events,
+        "calls": 14, "counted": 4, "records": records, "bytes": 10 * records,
+        "dropped": dropped, "flushes": records // 1000, "flush_ns": 40_000, "flush_bytes": 10 * records,
         "drains": 0, "drain_ns": 0, "drain_bytes": 0,
             "offload_points": 0, "offloads": 0, "offloads_lost": 0,
             "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0,
@@ -143,8 +143,8 @@ EXCHANGES = [
     )
 ]  # fmt: skip
 PHASES = [
-    {"world": 0, "phase": phase, "entries": entries, "time_ns": time_ns, "mpi_ns": mpi_ns,
-     "mpi_share": mpi_ns / time_ns, "calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": time_ns / 2,
+    {"world": 0, "phase": phase, "entries": entries, "time_ns": time_ns, "calls_ns": mpi_ns,
+     "calls_share": mpi_ns / time_ns, "timed_calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": time_ns / 2,
      "rank_min_ns": time_ns // 4, "rank_max_ns": time_ns - time_ns // 4, "rank_max": 1}
     for phase, entries, time_ns, mpi_ns in (
         (None, 0, 1_000_000_000, 200_000_000),
@@ -343,7 +343,7 @@ class Timeline:
     start_ns, end_ns = START_NS, START_NS + 2_000_000_000
 
     def rows(self) -> list[Any]:
-        return [COMPILED.TimelineRow(rank=rank, events=1) for rank in range(2)]
+        return [COMPILED.TimelineRow(rank=rank, records=1) for rank in range(2)]
 
     def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
         cells = (rows * columns + 7) // 8 * 8

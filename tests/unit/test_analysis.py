@@ -85,7 +85,7 @@ def test_efficiencies_multiply() -> None:
     assert found.mpi_share == pytest.approx(0.2)
 
 
-TRACE = Trace(events=10, policy="block")
+TRACE = Trace(records=10, policy="block")
 TRACED = [changed(process, finalized=True, trace=TRACE) for process in PROCESSES]
 REPLAYED = ReplayedWorld(runtime_ns=2_000, ideal_ns=1_900, useful_ns=1_800, unknown_ns=20)
 
@@ -106,7 +106,7 @@ def test_a_replay_splits_the_communication_efficiency() -> None:
         ({"trace": changed(TRACE, dropped=1)}, "the trace has gaps"),
         ({"trace": changed(TRACE, overwritten_bytes=48)}, "the trace has gaps"),
         ({"trace": changed(TRACE, written=False)}, "the trace was not written"),
-        ({"trace": changed(TRACE, events=10_000_000)}, "more than 5,000,000 events to replay"),
+        ({"trace": changed(TRACE, records=10_000_000)}, "more than 5,000,000 records to replay"),
         ({"finalized": False}, "a rank has not come to its end"),
         ({"world": 1}, "not all ranks were measured"),
     ],
@@ -120,7 +120,7 @@ def test_no_replay_of_what_cannot_be(change: dict[str, Any], why: str) -> None:
 
 
 def test_large_traces_are_replayed_on_demand() -> None:
-    large = cast(Any, [changed(process, trace=changed(TRACE, events=10**9)) for process in TRACED])
+    large = cast(Any, [changed(process, trace=changed(TRACE, records=10**9)) for process in TRACED])
     found = efficiency.efficiencies(large)
     found = efficiency.replayed(found, large, lambda: [REPLAYED], always=True)
     assert found[0].ideal_ns == 1_900

@@ -29,7 +29,7 @@ def test_summary_fits_80_columns_and_goes_to_standard_error(tare: Tare, program:
     assert done.stdout == "out\n"
     assert max(map(len, done.stderr.splitlines())) <= 80
     for part in ("Fake MPI 1.0", "1 killed (rank 1)", "max 30.0 % (rank 1)", "app.c:12", "halo",
-                 "libsolver.so.1", "10.0 bytes an event", "tare profile app-"):  # fmt: skip
+                 "libsolver.so.1", "10.0 bytes each", "tare profile app-"):  # fmt: skip
         assert part in done.stderr
 
 

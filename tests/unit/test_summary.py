@@ -63,7 +63,7 @@ def test_worlds_are_told_apart_where_there_are_several(recording: Run) -> None:
 
 def test_losses_are_shown(recording: Run) -> None:
     assert "DROPPED" not in shown(recording)
-    change_totals(recording, events=5, bytes=50, dropped=1234)
+    change_totals(recording, records=5, bytes=50, dropped=1234)
     assert "DROPPED    1,234 records were lost" in shown(recording)
 
 
@@ -93,13 +93,13 @@ def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
 
 
 def test_events_of_the_program_are_weighed(recording: Run) -> None:
-    change_totals(recording, {"events": 7000, "event_ns": 12.5})
+    change_totals(recording, {"own_events": 7000, "event_ns": 12.5})
     assert "own events 7,000, 12.5 ns each" in shown(recording)
 
 
 def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
     change_totals(recording, policy="overwrite", overwritten_bytes=1)
-    assert "the newest 6 events, 60 B" in shown(recording)
+    assert "the newest 6 records, 60 B" in shown(recording)
     change_totals(recording, written=False)
     assert "not written (--write none)" in shown(recording)
 
@@ -158,7 +158,7 @@ def test_locations_have_a_line_each(recording: Run, monkeypatch: pytest.MonkeyPa
     lines = info(recording)
     at = lines.index("Locations (a thread, with its buffer)")
     assert [line.split() for line in lines[at + 1 : at + 4]] == [
-        ["Rank", "Thread", "Calls", "Events", "Lost", "Flushes", "Flushing", "On", "disk", "B/event"],
+        ["Rank", "Thread", "Calls", "Records", "Dropped", "Flushes", "Flushing", "On", "disk", "B/record"],
         ["0", "0", "14", "20,000", "0", "20", "40.0", "µs", "195", "KiB", "10.0"],
         ["1", "1", "14", "0", "70", "0", "40.0", "µs", "0", "B", "-"],
     ]
@@ -173,8 +173,8 @@ def test_many_locations_are_folded(recording: Run, monkeypatch: pytest.MonkeyPat
     at = lines.index("Locations (a thread, with its buffer)")
     table = [line.split() for line in lines[at + 1 : at + 9]]
     assert table[0] == ["Of", "80", "Least", "at", "rank", "Mean", "Most", "at", "rank", "In", "all"]
-    assert table[2] == ["Events", "0", "0", "19,500", "39,000", "39", "1.56", "M"]
-    assert table[7] == ["B/event", "10.0", "1", "10.0", "10.0", "1", "10.0"]
+    assert table[2] == ["Records", "0", "0", "19,500", "39,000", "39", "1.56", "M"]
+    assert table[7] == ["B/record", "10.0", "1", "10.0", "10.0", "1", "10.0"]
 
 
 def test_locations_are_not_shown_where_they_are_the_ranks(

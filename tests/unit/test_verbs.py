@@ -67,8 +67,8 @@ def in_csv(value: object) -> str:
         ("function,size,rank", {"function", "size_from", "rank", "calls", "received", "waited_ns"}),
         ("peer", {"peer", "sent_messages", "sent_bytes", "received_messages", "received_bytes", "ranks"}),
         ("communicator,peer,rank", {"communicator", "communicator_size", "peer", "rank", "sent_bytes"}),
-        ("phase", {"phase", "entries", "time_ns", "mpi_ns", "mpi_share", "rank_mean_ns", "rank_max"}),
-        ("rank,phase", {"rank", "phase", "time_ns", "calls"}),
+        ("phase", {"phase", "entries", "time_ns", "calls_ns", "calls_share", "rank_mean_ns", "rank_max"}),
+        ("rank,phase", {"rank", "phase", "time_ns", "timed_calls"}),
     ],
 )
 def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns: set[str]) -> None:
@@ -144,7 +144,7 @@ def test_phases_have_time_in_mpi(tare: Tare, run_dir: Path) -> None:
     rows = json.loads(tare("profile", run_dir, "--by", "phase", "--json").stdout)["rows"]
     assert [row["phase"] for row in rows] == ["solve", None, "other"]
     assert rows[0] == {
-        "world": 0, "phase": "solve", "entries": 6, "time_ns": 3_000_000_000, "mpi_ns": 600_000_000,
+        "world": 0, "phase": "solve", "entries": 6, "time_ns": 3_000_000_000, "calls_ns": 600_000_000,
         "mpi_share": 0.2, "calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": 1_500_000_000.0,
         "rank_min_ns": 750_000_000, "rank_max_ns": 2_250_000_000, "rank_max": 1,
     }  # fmt: skip
@@ -358,7 +358,7 @@ def test_info_json(tare: Tare, run_dir: Path) -> None:
     assert document["schema"] == "tare.info/1"
     assert [(rank["rank"], rank["state"]) for rank in document["ranks"]] == [(0, "finished"), (1, "killed")]
     assert document["trace"] == {
-        "events": 6,
+        "records": 6,
         "bytes": 60,
         "dropped": 0,
         "overwritten_bytes": 0,

@@ -102,9 +102,9 @@ def _share_of(cost: TotalCost, ns: float) -> float:
 def _whole_trace(recording: Run) -> float | None:
     """The share if wrappers did in all spells what they did in these, and each call were written."""
     cost = recording.total_cost()
-    events = recording.total_trace().events
+    records = recording.total_trace().records
     spent_ns = cost.wrapper_ns + cost.flush_ns
-    if events == 0 or spent_ns == 0:
+    if records == 0 or spent_ns == 0:
         return None
-    whole_ns = (cost.timed_call_ns + cost.flush_ns / events) * cost.calls
+    whole_ns = (cost.timed_call_ns + cost.flush_ns / records) * cost.calls
     return cost.net_share * whole_ns / spent_ns

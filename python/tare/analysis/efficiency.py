@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from tare._native import Process, ReplayedWorld
 
 # A replay of a larger trace takes seconds and much memory, so it must be asked for.
-REPLAYED_EVENTS = 5_000_000
+REPLAYED_RECORDS = 5_000_000
 
 # Two reasons for no replay that the user can do something about.
 NO_TRACE = "needs a trace"
-TOO_MANY_EVENTS = f"more than {REPLAYED_EVENTS:,} events to replay"
+TOO_MANY_RECORDS = f"more than {REPLAYED_RECORDS:,} records to replay"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +68,14 @@ def replayed(
 
     `replay` is called only if some world can be replayed. `always`: large traces are replayed, too.
     """
-    events = sum(process.trace.events for process in processes)
+    records = sum(process.trace.records for process in processes)
     obstacles = {}
     for efficiency in found:
         world = efficiency.world
         ranks = [process for process in processes if process.world == world and process.rank >= 0]
         obstacles[world] = _obstacle(ranks)
-        if obstacles[world] is None and events > REPLAYED_EVENTS and not always:
-            obstacles[world] = TOO_MANY_EVENTS
+        if obstacles[world] is None and records > REPLAYED_RECORDS and not always:
+            obstacles[world] = TOO_MANY_RECORDS
     if all(why is not None for why in obstacles.values()):
         return [replace(each, not_replayed=obstacles[each.world]) for each in found]
     by_world = {each.world: each for each in replay()}

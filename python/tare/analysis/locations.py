@@ -8,6 +8,6 @@ if TYPE_CHECKING:
     from tare._tables import LocationsRow
 
 
-def bytes_per_event(location: LocationsRow) -> float | None:
-    """The bytes of an event on disk; None if it has no events."""
-    return location.bytes / location.events if location.events else None
+def bytes_per_record(location: LocationsRow) -> float | None:
+    """The bytes of a record on disk; None if it has none."""
+    return location.bytes / location.records if location.records else None

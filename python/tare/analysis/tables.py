@@ -21,7 +21,7 @@ SUBJECTS: tuple[Subject, ...] = ("peer", "phase")
 BESIDE: dict[Subject, tuple[str, ...]] = {"peer": ("rank", "communicator"), "phase": ("rank",)}
 
 PEER_FIGURES = ("sent_messages", "sent_bytes", "received_messages", "received_bytes")
-PHASE_FIGURES = ("entries", "time_ns", "mpi_ns", "mpi_share", "calls", "bytes")
+PHASE_FIGURES = ("entries", "time_ns", "calls_ns", "calls_share", "timed_calls", "bytes")
 PHASE_OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_max_ns", "rank_max")
 
 

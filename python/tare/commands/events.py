@@ -106,4 +106,4 @@ def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, fl
         return f"none matches; --from and --to are seconds since the start, and the run took {last:.9g} s"
     if is_chosen:
         return "none matches"
-    return "none of them could be read" if trace.events or recording.warnings else "none"
+    return "none of them could be read" if trace.records or recording.warnings else "none"

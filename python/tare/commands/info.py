@@ -64,7 +64,7 @@ def _content(recording: Run) -> dict[str, Any]:
         "hosts": sorted({process.host for process in processes}),
         "ranks": [record(process) | {"mpi_share": ranks.mpi_share(process)} for process in processes],
         "locations": [
-            {**record(row), "bytes_per_event": locations.bytes_per_event(row)}
+            {**record(row), "bytes_per_record": locations.bytes_per_record(row)}
             for row in recording.rows(recording.locations)
         ],
         "communicators": [record(row) | {"key": _key(row.key)} for row in recording.communicators],

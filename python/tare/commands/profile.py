@@ -55,7 +55,7 @@ TABLE_COLUMNS: dict[tables.Subject, dict[Sort, tuple[str, ...]]] = {
         Sort.BYTES: ("sent_bytes", "received_bytes"),
         Sort.CALLS: ("sent_messages", "received_messages"),
     },
-    "phase": {Sort.TIME: ("time_ns",), Sort.CALLS: ("calls",), Sort.BYTES: ("bytes",)},
+    "phase": {Sort.TIME: ("time_ns",), Sort.CALLS: ("timed_calls",), Sort.BYTES: ("bytes",)},
 }
 # Rows whose own order says more.
 IN_ORDER = (["rank"], ["size"])

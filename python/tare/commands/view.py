@@ -69,7 +69,7 @@ def _in_page(read: Callable[[Times], Run], compare: Path | None, times: Times, p
             return server.Site(recording, other)
         return server.Site(read(chosen), None if compare is None else open_readable(compare, times=chosen))
 
-    traced = recording.total_trace().events > 0
+    traced = recording.total_trace().records > 0
     offered = [times, *(each for each in Times if traced and each is not times)]
     serving = server.Server(server.Sites(f"{recording.meta.name}: tare", offered, site), port)
     _tell(serving.url)

@@ -27,7 +27,7 @@ def check_trace(run: Run) -> None:
     """CommandError if the run has no trace."""
     if not run.processes:
         raise CommandError(NOTHING_MEASURED)
-    if not run.meta.options.trace and not any(process.trace.events for process in run.processes):
+    if not run.meta.options.trace and not any(process.trace.records for process in run.processes):
         raise CommandError("this run has no trace: measure it with tare run --trace -- COMMAND")
 
 

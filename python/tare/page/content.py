@@ -14,7 +14,8 @@ from tare.errors import native_errors
 from tare.page import call_sites, comparison, instances, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
-from tare.page.timeline import WAITS_EVENTS
+from tare.page.timeline import WAITS_RECORDS
+from tare.words import WORDS
 
 if TYPE_CHECKING:
     from tare._native import Timeline
@@ -33,7 +34,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
     by_site, by_size = profile.summed(run, ["site"]), profile.summed(run, ["size"])
     rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows, run.sites)
-    basis = Basis(run, max_events=WAITS_EVENTS)
+    basis = Basis(run, max_records=WAITS_RECORDS)
     if timeline is not None and basis.is_traced:
         with native_errors():
             timeline.find_waits()
@@ -43,6 +44,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
     content = {
         "schema": SCHEMA,
         "version": __version__,
+        "words": WORDS,
         "overview": first,
         "instances": [worst.of_finding(each) for each in explained.findings] if worst else [],
         "classes": list(call_sites.CLASSES),
@@ -59,7 +61,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }
     if other is not None:
-        other_basis = Basis(other, max_events=WAITS_EVENTS)
+        other_basis = Basis(other, max_records=WAITS_RECORDS)
         content["comparison"] = comparison.of_runs(run, other, basis, other_basis)
     return printable(content)  # type: ignore[no-any-return]
 

@@ -38,11 +38,11 @@ def of_run(run: Run) -> dict[str, Any]:
 def flushes(run: Run) -> list[dict[str, Any]]:
     """Locations that wrote events out, or lost some."""
     kept = (
-        "world", "rank", "location", "events", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
+        "world", "rank", "location", "records", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
         "drains", "drain_ns",
     )  # fmt: skip
     rows = run.rows(run.locations)
-    return [fields(row, kept) for row in rows if row.events or row.flushes or row.dropped]
+    return [fields(row, kept) for row in rows if row.records or row.flushes or row.dropped]
 
 
 class _Numbered:

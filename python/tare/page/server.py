@@ -58,7 +58,7 @@ class Site:
         self._about = None if self._timeline is None else timeline.described(run, self._timeline)
         self._described = self._about and document.as_json(self._about)
         # By content.of_run(), or later.
-        self._has_waits = self._about is not None and self._about["events"] <= timeline.WAITS_EVENTS
+        self._has_waits = self._about is not None and self._about["records"] <= timeline.WAITS_RECORDS
         self._working = threading.Lock()  # one answer at a time: the reader itself uses all processors
         self._matching = threading.Thread(target=self._match, daemon=True)
 

@@ -30,10 +30,10 @@ CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
 MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
 WAIT_COLUMNS = (8, 8, 8, 4, 4, 4, 2, 2)
 PATH_COLUMNS = (8, 8, 4)
-# Of larger traces messages are not matched: it takes a fifth of a microsecond for each event.
-MATCHED_EVENTS = 50_000_000
+# Of larger traces messages are not matched: it takes a fifth of a microsecond for each record.
+MATCHED_RECORDS = 50_000_000
 # Of larger ones waits are not looked for: finding them would take longer than all the rest.
-WAITS_EVENTS = 20_000_000
+WAITS_RECORDS = 20_000_000
 # Of a search: words that are looked at.
 MAX_WORDS = 30
 
@@ -44,7 +44,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
     return {
         "start_ns": timeline.start_ns - run.start_ns,
         "length_ns": timeline.end_ns - timeline.start_ns,
-        "events": sum(row.events for row in rows),
+        "records": sum(row.records for row in rows),
         "worlds": [row.world for row in rows],
         "ranks": [row.rank for row in rows],
         "threads": [row.thread for row in rows],
@@ -87,14 +87,14 @@ def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
         "timeline-bins": timeline.bins(0, rows, group, 0, length_ns, columns),
         "timeline-calls": _by_planes(call_columns, calls, CALL_COLUMNS),
     }
-    if about["events"] <= WAITS_EVENTS:
+    if about["records"] <= WAITS_RECORDS:
         every, kept, waits = timeline.find([], [], 0, 0, count, waits=True, most=MAX_WAITS)
         about["waits"] = {"count": kept, "found": every}
         blocks["timeline-waits"] = _by_planes(waits, kept, WAIT_COLUMNS)
         pieces, path = timeline.path(0, count, 0, length_ns, MAX_PATH)
         about["path"] = {"count": pieces}
         blocks["timeline-path"] = _by_planes(path, pieces, PATH_COLUMNS)
-    if about["events"] <= MATCHED_EVENTS:
+    if about["records"] <= MATCHED_RECORDS:
         kept, matched = timeline.match(MAX_MESSAGES)
         found = timeline.messages(0, count, 0, length_ns, kept)
         if found is not None:

@@ -78,8 +78,8 @@ def _longest(sums: dict[Any, int]) -> dict[Any, int]:
     return dict(sorted(sums.items(), key=lambda each: -each[1])[:LISTED])
 
 
-# Of longer traces they are not looked for: it takes a tenth of a microsecond for each event.
-MAX_PHASE_EVENTS = 50_000_000
+# Of longer traces they are not looked for: it takes a tenth of a microsecond for each record.
+MAX_PHASE_RECORDS = 50_000_000
 
 
 # Points of a curve, and of how many phases there are curves: of those that take longest.
@@ -91,7 +91,7 @@ def phases(run: Run, basis: Basis, timeline: Timeline | None) -> list[dict[str, 
 
     With the timeline, how the iterations of their main loops go on.
     """
-    if not 0 < sum(process.trace.events for process in run.processes) <= MAX_PHASE_EVENTS:
+    if not 0 < sum(process.trace.records for process in run.processes) <= MAX_PHASE_RECORDS:
         return []
     rows = [row for row in structure.phases(run) if row.world == basis.world]
     kinds = list(dict.fromkeys(row.phase for row in rows))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TITLES = {
     "wall": "wall time",
     "net": "net time",
-    "mpi": "in MPI (mean)",
+    "mpi": "MPI time (mean)",
     "computing": "computing (mean)",
     "descheduled": "descheduled (mean)",
     "blocked": "blocked (mean)",

@@ -53,7 +53,7 @@ def _nothing(of: Explanation) -> str:
         return f"There is too little to say more: from MPI_Init to MPI_Finalize it is {net}."
     base = "trace" if of.is_traced else "profile"
     share = units.percent(of.mpi_share or 0.0)
-    return f"Nothing in the {base} limits this program: MPI takes {share} of the ranks' time."
+    return f"Nothing in the {base} limits this program: the MPI share is {share}."
 
 
 def _all_together(of: Explanation) -> str:
@@ -144,8 +144,10 @@ _WAITS = {
 def _wait(found: Finding) -> str:
     who = rank_numbers.named(found.ranks)
     verb = "spends" if len(found.ranks) == 1 else "spend"
+    part = found.here_share or 1.0
+    here = "" if part > 0.95 else f", {units.percent(part)} of it"
     return (
-        f"{_capital(found.kind)}: {who} {verb} {_takes(found)} ({units.duration(found.time_ns)}) in "
+        f"{_capital(found.kind)}: {who} {verb} {_takes(found)} ({units.duration(found.time_ns)}){here} in "
         f"{_call(found.function, found.at)} {_WAITS[found.kind]}{_because(found)}{_trend(found)}."
     )
 
@@ -256,8 +258,8 @@ def _needless(found: Finding) -> str:
 
 def _tiny(found: Finding) -> str:
     return (
-        f"Many tiny messages: {_often(found)} of {units.size(found.bytes_per_call or 0)} on average; calls "
-        f"for messages take {_takes(found)}, most of them from {_call(found.function, found.at)}."
+        f"Many tiny messages: {_often(found)} of {units.size(found.bytes_per_call or 0)} on average, most of "
+        f"them from {_call(found.function, found.at)}; calls for messages take {_takes(found)}."
     )
 
 
@@ -283,11 +285,10 @@ def _large(found: Finding) -> str:
 
 
 def _frequent(found: Finding) -> str:
-    mean = found.time_ns / found.calls if found.calls else 0
     return (
         f"Frequent calls: {_call(found.function, found.at)} is called {units.count(found.calls)} times, "
         f"{found.per_second or 0:,.0f} a second for each rank, and takes {_takes(found)}, "
-        f"{units.duration(mean)} a call."
+        f"{units.duration(found.mean_ns or 0)} a call on average."
     )
 
 

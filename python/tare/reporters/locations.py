@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.locations import bytes_per_event
+from tare.analysis.locations import bytes_per_record
 from tare.analysis.spread import spread
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
@@ -33,12 +33,12 @@ def _each(value: float) -> str:
 Column = tuple[str, Figure, Callable[[float], str]]
 FIGURES: tuple[Column, ...] = (
     ("Calls", lambda row: row.calls, _count),
-    ("Events", lambda row: row.events, _count),
-    ("Lost", lambda row: row.dropped, _count),
+    ("Records", lambda row: row.records, _count),
+    ("Dropped", lambda row: row.dropped, _count),
     ("Flushes", lambda row: row.flushes, _count),
     ("Flushing", lambda row: row.flush_ns, units.duration),
     ("On disk", lambda row: row.bytes, units.size),
-    ("B/event", bytes_per_event, _each),
+    ("B/record", bytes_per_record, _each),
 )
 
 # Of the node's tared, where there is one.
@@ -78,8 +78,8 @@ def _folded(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Co
         if found is None:
             continue
         total = sum(figure(row) or 0 for row in locations)
-        if figure is bytes_per_event:
-            total = sum(row.bytes for row in locations) / sum(row.events for row in locations)
+        if figure is bytes_per_record:
+            total = sum(row.bytes for row in locations) / sum(row.records for row in locations)
         folded.rows.append(
             [
                 title, shown(found.least), _place(found.min_at, worlds), shown(found.mean),

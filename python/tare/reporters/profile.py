@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
+from tare.analysis.efficiency import NO_TRACE, TOO_MANY_RECORDS
 from tare.analysis.profile import call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 # What makes a replay possible, for the reasons that the user can change.
-REMEDIES = {NO_TRACE: "tare run --trace", TOO_MANY_EVENTS: "--replay"}
+REMEDIES = {NO_TRACE: "tare run --trace", TOO_MANY_RECORDS: "--replay"}
 OVERFLOW = "other"
 OVERFLOW_NOTE = (
     "other: calls of a thread whose table had no row left for them; they are counted, but their function and "
@@ -44,8 +44,8 @@ OF_KEY: dict[Key, tuple[Heading, ...]] = {
     "rank": (Heading("Rank", key=True),),
 }
 FIGURES = (
-    Heading("Calls"), Heading("Time"), Heading("of MPI"), Heading("Bytes"),
-    Heading("Waiting", optional=True), Heading("Mean", optional=True), Heading("Longest", optional=True),
+    Heading("Calls"), Heading("Time"), Heading("Of MPI"), Heading("Bytes"),
+    Heading("Imbalance", optional=True), Heading("Mean", optional=True), Heading("Longest", optional=True),
 )  # fmt: skip
 # Only where requests have been waited for.
 IN_WAITS = Heading("In waits", optional=True)
@@ -279,7 +279,7 @@ def _figures(row: ProfileRow, total_ns: int) -> list[str]:
         _time(row),
         units.percent(row.time_ns / total_ns) if within and total_ns else NOTHING,
         units.size(row.bytes) if row.bytes else NOTHING,
-        _waiting(row),
+        units.duration(row.imbalance_ns) if row.imbalance_ns is not None and timed else NOTHING,
         units.duration(row.mean_ns) if timed else NOTHING,
         units.duration(row.max_ns) if timed else NOTHING,
     ]
@@ -304,9 +304,3 @@ def _of_whole_run(row: ProfileRow) -> list[str]:
     if not row.whole_bytes:
         return [*cells, NOTHING, NOTHING]
     return [*cells, units.size(row.whole_bytes), total_sheet.error(row.whole_bytes_error, row.whole_bytes)]
-
-
-def _waiting(row: ProfileRow) -> str:
-    """The part of the time in which ranks waited for the latest of them, in collectives."""
-    waited = row.imbalance_ns
-    return units.percent(waited / row.time_ns) if waited is not None and row.time_ns else NOTHING

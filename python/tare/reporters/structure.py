@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 WITHOUT_TRACE = "No phases: this run has no trace. tare run --trace records one."
 HEADINGS = (
-    Heading("Phase", text=True, key=True), Heading("Begins"), Heading("Takes"), Heading("In MPI"),
-    Heading("Iterations"), Heading("Median", optional=True), Heading("Share"),
+    Heading("Phase", text=True, key=True), Heading("Begins"), Heading("Takes"), Heading("MPI share"),
+    Heading("Iterations"), Heading("Median", optional=True), Heading("Of phase"),
     Heading("Most time in and before", text=True),
 )  # fmt: skip
 

@@ -102,7 +102,7 @@ def where_to_look(out: Console, recording: Run) -> None:
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")
-    if recording.total_trace().events:
+    if recording.total_trace().records:
         _field(out, "", f"tare events {path} --limit 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
@@ -237,10 +237,10 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     with_mpi = ranks.use_mpi(recording.processes)
     if with_mpi:
         yield "recorded", _recorded(cost, recording)
-    if cost.events:
+    if cost.own_events:
         yield (
             "own events",
-            f"{cost.events:,}" + (f", {cost.event_ns:.1f} ns each" if cost.event_ns > 0 else ""),
+            f"{cost.own_events:,}" + (f", {cost.event_ns:.1f} ns each" if cost.event_ns > 0 else ""),
         )
     if with_mpi:
         yield "wrappers", _wrappers(cost)
@@ -264,14 +264,14 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         )
         all_time = f"{100 * cost.wall_share:.2f} % of all time with the hooks"
         yield "in all", f"{100 * cost.net_share:.2f} % of net time, {all_time}"
-    elif cost.events:
+    elif cost.own_events:
         yield "in all", f"{100 * cost.net_share:.2f} % of the time of the threads that recorded events"
     yield from _trial(recording)
     if kept := budget.of_run(recording):
         yield from budget_lines.lines(kept)
     if not trace.written:
         yield "trace", "encoded, but not written (--write none)"
-    elif trace.events or trace.dropped:
+    elif trace.records or trace.dropped:
         yield "trace", _trace(trace)
     if cost.dropped or trace.dropped:
         yield "DROPPED", _dropped(max(cost.dropped, trace.dropped), trace, recording)
@@ -331,7 +331,7 @@ def _plus_minus(cost: TotalCost) -> str:
 def _locations(out: Console, recording: Run) -> None:
     """What each location recorded; of many, the spread. Nothing if the ranks above say it all."""
     found = recording.rows(recording.locations)
-    if len(found) == len(recording.processes) and not any(row.events or row.dropped for row in found):
+    if len(found) == len(recording.processes) and not any(row.records or row.dropped for row in found):
         return
     _heading(out, "\nLocations (a thread, with its buffer)")
     terminal.show_sheet(out, location_sheets.sheet(found, recording.worlds), INDENT)
@@ -373,10 +373,10 @@ def _dropped(records: int, trace: Trace, recording: Run) -> str:
 
 
 def _trace(trace: Trace) -> str:
-    events, size_bytes = trace.events, trace.bytes
-    each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
+    records, size_bytes = trace.records, trace.bytes
+    each = f" ({size_bytes / records:.1f} bytes each)" if records else ""
     newest = "the newest " if trace.overwritten_bytes and not trace.kept_newest else ""
-    return f"{newest}{units.number_of(events, 'event')}, {units.size(size_bytes)}{each}"
+    return f"{newest}{units.number_of(records, 'record')}, {units.size(size_bytes)}{each}"
 
 
 def _notes(out: Console, notes: Sequence[str]) -> None:

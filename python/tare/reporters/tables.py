@@ -25,8 +25,8 @@ PEER_FIGURES = (
 )  # fmt: skip
 PARTNERS = Heading("Partners", optional=True)
 PHASE_FIGURES = (
-    Heading("Times"), Heading("Time"), Heading("In MPI"), Heading("MPI share"), Heading("Calls"),
-    Heading("Bytes", optional=True),
+    Heading("Entered"), Heading("Time"), Heading("In calls"), Heading("Share in calls"),
+    Heading("Timed calls"), Heading("Bytes", optional=True),
 )  # fmt: skip
 OVER_RANKS = (
     Heading("Ranks", optional=True),
@@ -76,9 +76,9 @@ def _phase_figures(row: PhasesRow, over_ranks: bool) -> list[str]:
     cells = [
         units.count(row.entries) if row.phase is not None else NOTHING,
         units.duration(row.time_ns),
-        units.duration(row.mpi_ns),
-        units.percent(row.mpi_share),
-        units.count(row.calls),
+        units.duration(row.calls_ns),
+        units.percent(row.calls_share),
+        units.count(row.timed_calls),
         units.size(row.bytes) if row.bytes else NOTHING,
     ]
     if over_ranks:

@@ -420,7 +420,7 @@ class Run(Tables):
 
         Reads the whole trace now.
         """
-        if not any(process.trace.events for process in self.processes):
+        if not any(process.trace.records for process in self.processes):
             return None
         with self._reading():
             return self._native.timeline()

@@ -229,7 +229,7 @@ TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
   const std::string chunk = events_chunk(process, 0, 0, sends(3000, 9));
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + chunk + chunk);
   EXPECT_EQ(events().size(), 9U);
-  EXPECT_EQ(run_->totals(0).events, 9U);
+  EXPECT_EQ(run_->totals(0).records, 9U);
 }
 
 // A process that continues after MPI_Abort writes copies of a chunk.
@@ -238,7 +238,7 @@ TEST_F(EventStreamTest, OfCopiesTheOneWithTheMostRecordsCounts) {
   const auto chunk = [&](unsigned records) { return events_chunk(process, 0, 0, sends(3000, records)); };
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + chunk(9) + chunk(12) + chunk(7));
   EXPECT_EQ(events().size(), 12U);
-  EXPECT_EQ(run_->totals(0).events, 12U);
+  EXPECT_EQ(run_->totals(0).records, 12U);
 }
 
 TEST_F(EventStreamTest, ABufferMayHoldMoreOfAChunkThanTheFile) {
@@ -248,7 +248,7 @@ TEST_F(EventStreamTest, ABufferMayHoldMoreOfAChunkThanTheFile) {
   segment.add_record(0, sends(3000, 20));
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, sends(3000, 9)));
   EXPECT_EQ(events().size(), 20U);
-  EXPECT_EQ(run_->totals(0).events, 20U);
+  EXPECT_EQ(run_->totals(0).records, 20U);
 }
 
 TEST_F(EventStreamTest, Filters) {
@@ -320,7 +320,7 @@ TEST_F(EventStreamTest, EventsInABufferAppearAsIfDrained) {
                            events_chunk(process, 0, 1, sends(5000, format::chunk_records)));
   const auto rows = events();
   EXPECT_EQ(rows.size(), 7U + format::chunk_records + 10);
-  EXPECT_EQ(run_->totals(0).events, rows.size());
+  EXPECT_EQ(run_->totals(0).records, rows.size());
 }
 
 TEST_F(EventStreamTest, ALiveSegmentMayDrainWhileTheRunIsOpen) {
@@ -408,7 +408,7 @@ TEST_F(EventStreamTest, EventsOfTheApiStandInTimeWithTheCalls) {
   EXPECT_EQ(rows[5].parameters, (std::vector<std::uint64_t>{0}));
   EXPECT_EQ(rows[6].event_type, -1) << "its definition is missing";
   EXPECT_EQ(rows[6].parameters, (std::vector<std::uint64_t>{5, UINT64_MAX}));
-  EXPECT_EQ(run_->totals(0).events, 6U);
+  EXPECT_EQ(run_->totals(0).records, 6U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"solve"}}, .start_ns = {}, .end_ns = {}}).size(), 3U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"other"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);

@@ -35,12 +35,12 @@ void LocationsOf::add_trace() {
     Totals& totals = by_block_[chunk.header.block & ~format::tared_block].totals;
     totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
     if (!format::is_of_tared(chunk.header.block) && !is_buffered(process_, chunk.header))
-      totals.events += chunk.header.records;
+      totals.records += chunk.header.records;
   }
-  for (const auto& [block, buffered] : process_.buffered) by_block_[block].totals.events += buffered.records;
+  for (const auto& [block, buffered] : process_.buffered) by_block_[block].totals.records += buffered.records;
   // Each drain by the thread is recorded, too, and is no event of the program.
   for (auto& [block, location] : by_block_)
-    location.totals.events -= std::min(location.totals.events, location.totals.flushes);
+    location.totals.records -= std::min(location.totals.records, location.totals.flushes);
 }
 
 std::vector<Location> LocationsOf::take(std::size_t index) {

@@ -50,18 +50,18 @@ TEST(LocationsTest, EachHasItsOwnCounts) {
   const auto& locations = run->locations();
   ASSERT_EQ(locations.size(), 3U);
   EXPECT_EQ(locations[0].totals.calls, 35U);
-  EXPECT_EQ(locations[0].totals.events, 35U) << "the flush is none";
+  EXPECT_EQ(locations[0].totals.records, 35U) << "the flush is none";
   EXPECT_EQ(locations[0].totals.stored_bytes, chunks[0].size() + chunks[1].size());
   EXPECT_EQ(locations[0].totals.flush_ticks, 500U);
   EXPECT_EQ(locations[1].block, 1U);
   EXPECT_EQ(locations[1].thread, 4U);
   EXPECT_EQ(locations[1].totals.dropped, 6U);
-  EXPECT_EQ(locations[1].totals.events, 7U);
+  EXPECT_EQ(locations[1].totals.records, 7U);
   EXPECT_EQ(locations[2].process, 1U);
   EXPECT_EQ(locations[2].block, 2U) << "its profile is lost, its events are not";
-  EXPECT_EQ(locations[2].totals.events, 3U);
+  EXPECT_EQ(locations[2].totals.records, 3U);
   EXPECT_EQ(locations[2].totals.calls, 0U);
-  EXPECT_EQ(locations[0].totals.events + locations[1].totals.events, run->totals(0).events);
+  EXPECT_EQ(locations[0].totals.records + locations[1].totals.records, run->totals(0).records);
 }
 
 TEST(LocationsTest, WhatABufferHoldsCounts) {
@@ -76,8 +76,8 @@ TEST(LocationsTest, WhatABufferHoldsCounts) {
   ASSERT_TRUE(run) << run.error();
   const auto& locations = run->locations();
   ASSERT_EQ(locations.size(), 2U);
-  EXPECT_EQ(locations[0].totals.events, 0U);
-  EXPECT_EQ(locations[1].totals.events, 9U);
+  EXPECT_EQ(locations[0].totals.records, 0U);
+  EXPECT_EQ(locations[1].totals.records, 9U);
 }
 
 }  // namespace

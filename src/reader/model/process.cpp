@@ -163,7 +163,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.net_ticks += from.net_ticks;
   to.other_ticks += from.other_ticks;
   to.other_recorded_ticks += from.other_recorded_ticks;
-  to.events += from.events;
+  to.records += from.records;
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;
   add_scheduling(to, from.scheduling);

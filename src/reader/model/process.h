@@ -112,8 +112,8 @@ struct Process {
   }
 };
 
-// Sums over one location of a process, or over all of them. `events` and `stored_bytes` come from the trace, the others
-// from the profiles.
+// Sums over one location of a process, or over all of them. `records` and `stored_bytes` come from the trace, the
+// others from the profiles.
 struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t estimated = 0;  // part of `calls`: their time was not measured, but estimated
@@ -130,7 +130,7 @@ struct Totals {
   std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
   // The same of those that record anything: calls of MPI, or events of the API.
   std::uint64_t other_recorded_ticks = 0;
-  std::uint64_t events = 0;             // calls, completions and events of the API that can be read
+  std::uint64_t records = 0;            // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;         // events of the API, also those that were dropped or overwritten
   std::uint64_t stored_bytes = 0;       // of event chunks on disk
   format::SchedulingSums scheduling{};  // without `block`, `spans` and `shortest_ns`

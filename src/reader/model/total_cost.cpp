@@ -25,7 +25,7 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   timed_calls_ns_ += account.timed_call_ns * static_cast<double>(totals.calls);
   sums_.lookup_ns += record.lookup_cost_ps / 1000.0;
   sums_.event_ns = std::max(sums_.event_ns, record.event_cost_ps / 1000.0);
-  sums_.events += totals.api_events;
+  sums_.own_events += totals.api_events;
   add_ns(sums_.wrapper_ns, account.wrapper_ns);
   if (!std::isnan(account.wrapper_error_ns)) {
     ++with_error_;
@@ -56,7 +56,7 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   sums_.dropped += totals.dropped;
 
   if (processes_ == 1) trace_.policy = policy_of(record);
-  trace_.events += totals.events;
+  trace_.records += totals.records;
   trace_.bytes += totals.stored_bytes;
   trace_.dropped += totals.dropped;
   trace_.overwritten_bytes += totals.overwritten_bytes;

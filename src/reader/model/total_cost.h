@@ -17,7 +17,7 @@ struct TotalCost {
   double timed_call_ns = 0;   // mean cost of a timed call
   double lookup_ns = 0;       // cost of a call that is only counted: mean over the processes
   double event_ns = 0;        // cost of an event of the API: the largest of all processes
-  std::uint64_t events = 0;
+  std::uint64_t own_events = 0;
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
   std::uint64_t weighed = 0;
@@ -46,7 +46,7 @@ struct TotalCost {
 
 // Sums over the traces of a run.
 struct TotalTrace {
-  std::uint64_t events = 0;
+  std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
   std::uint64_t overwritten_bytes = 0;

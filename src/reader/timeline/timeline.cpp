@@ -143,7 +143,7 @@ Result<Timeline> Timeline::read(Run& run) {
     Row row{block.process, block.chunks.back().header.location, 0};
     Location location;
     for (const ChunkRef& chunk : block.chunks) {
-      row.events += chunk.header.records;
+      row.records += chunk.header.records;
       location.chunks.push_back({&chunk, INT64_MAX, INT64_MIN});
     }
     const ProcessRecord& record = block.process->record;

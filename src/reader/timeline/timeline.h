@@ -42,7 +42,7 @@ class Timeline {
   struct Row {
     const Process* process;
     std::uint32_t thread;
-    std::uint64_t events;
+    std::uint64_t records;
   };
   const std::vector<Row>& rows() const { return rows_; }
   std::int64_t start_ns() const { return start_ns_; }

@@ -55,8 +55,8 @@ class Told:
 class Basis:
     """Read as it is needed: the profile is read once, and the trace where there is one."""
 
-    def __init__(self, run: Run, *, max_events: int | None = None) -> None:
-        """A trace of more events than `max_events` is not looked at."""
+    def __init__(self, run: Run, *, max_records: int | None = None) -> None:
+        """A trace of more records than `max_records` is not looked at."""
         self.run = run
         run.expect_profile(["line"])
         run.expect_exchanges(MAX_GROUPS)
@@ -73,9 +73,9 @@ class Basis:
         self.mpi_ns = sum(process.mpi_ns for process in self.processes)
         self.lost_ns = self.total_ns - sum(p.threads_ns - p.mpi_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
-        events = sum(process.trace.events for process in run.processes)
-        self.is_too_long = max_events is not None and events > max_events
-        self.is_traced = events > 0 and not self.is_too_long
+        records = sum(process.trace.records for process in run.processes)
+        self.is_too_long = max_records is not None and records > max_records
+        self.is_traced = records > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
         """The share of the ranks' time: of the longest net time of a rank, for each of them."""
@@ -218,6 +218,11 @@ def row_place(row: ProfileRow) -> Placed:
             tail_call=row.tail_call,
         )
     )
+
+
+def calls_of(row: ProfileRow) -> int:
+    """All calls of a row of the profile by line, estimated if some were only counted."""
+    return row.calls if row.whole_calls is None else row.whole_calls
 
 
 class _Groups:

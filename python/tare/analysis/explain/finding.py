@@ -57,6 +57,7 @@ class Finding:
     gain_ns: int | None = None  # what the program would take less without it, at most; None: not known
     function: str = ""  # the function in which the time is spent
     at: Placed = UNKNOWN  # where it is called
+    here_share: float | None = None  # of waits: the part of `time_ns` in these calls; the rest is in others
     ranks: tuple[int, ...] = ()  # ranks that wait; for imbalance, ranks that compute longer than the others
     calls: int = 0
     bytes_per_call: float | None = None
@@ -71,7 +72,7 @@ class Finding:
     # How much of that time it slept, waited in the kernel or was stopped; None: not known.
     cause_blocked: float | None = None
     most_ns: float | None = None  # longest time of a rank, or of an iteration
-    mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
+    mean_ns: float | None = None  # mean of the other ranks; for iterations, the median; of calls, their mean
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median
     tail_ns: int | None = None  # of a farm: time in which workers had nothing left to do
     queue: int | None = None  # of unexpected messages: how many lay there at once, at most

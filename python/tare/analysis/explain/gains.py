@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tare.analysis.efficiency import REPLAYED_EVENTS
+from tare.analysis.efficiency import REPLAYED_RECORDS
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
@@ -41,8 +41,8 @@ def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
 
     In calls of which it is not known what they wait for, a replay waits as long, whatever is changed.
     """
-    events = sum(process.trace.events for process in basis.run.processes)
-    if not changes or events > REPLAYED_EVENTS:
+    records = sum(process.trace.records for process in basis.run.processes)
+    if not changes or records > REPLAYED_RECORDS:
         return []
     worlds = basis.run.replayed_with(basis.world, changes)
     world = next((each for each in worlds if each.world == basis.world), None)

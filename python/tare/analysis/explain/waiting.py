@@ -87,7 +87,7 @@ def groups(losses: Sequence[Loss]) -> list[Group]:
 def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
     """What the group is, where most of the waiting is, and which rank causes most of it."""
     main = max(group.losses, key=lambda loss: loss.time_ns)
-    line = next(iter(group.by(lambda loss: loss.line)), main.line)
+    line, here_ns = next(iter(group.by(lambda loss: loss.line).items()), (main.line, 0.0))
     cause, cause_ns = next(iter(group.by_cause().items()))
     activity = group.activity
     return Finding(
@@ -97,6 +97,7 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         lost_ns=round(group.time_ns),
         function=str(line[0]),  # type: ignore[index]
         at=line[1],  # type: ignore[index]
+        here_share=here_ns / group.time_ns if group.time_ns else None,
         ranks=group.ranks(),
         calls=sum(loss.waits for loss in group.losses),
         cause_rank=cause if cause >= 0 else None,

@@ -111,7 +111,7 @@ def _by_tare(run_dir: Path, size: int, files: int, thorough: bool) -> Counts:
         ranks = tuple(
             RankCounts(
                 process.rank,
-                process.trace.events or of_rank.get((process.world, process.rank), 0),
+                process.trace.records or of_rank.get((process.world, process.rank), 0),
                 process.calls,
                 process.cost.flushes + process.cost.drains,
                 process.cost.flush_ns * 1e-9,  # what tared takes, it does not take from the rank

@@ -74,7 +74,7 @@ def of_run(recording: Run, whole: bool) -> tuple[InPhase, ...]:
         process.rank: InPhase(
             process.rank,
             None,
-            process.trace.events,
+            process.trace.records,
             process.cost.flushes + process.cost.drains,
             process.cost.flush_bytes + process.cost.drain_bytes,
         )

@@ -18,7 +18,7 @@
       ["Calls", format.grouped(site.calls)],
       ["Time", `${format.duration(site.time_ns)}; mean ${format.duration(site.mean_ns)}, ${format.duration(site.min_ns)} to ${format.duration(site.max_ns)}`],
       site.ranks ? ["Over ranks", `${format.numberOf(site.ranks, "rank")}, ${format.duration(site.rank_min_ns)} (rank ${site.rank_min}) to ${format.duration(site.rank_max_ns)} (rank ${site.rank_max})`] : null,
-      site.imbalance_ns ? ["Waiting", `${format.duration(site.imbalance_ns)} beyond the rank with the least time`] : null,
+      site.imbalance_ns ? ["Imbalance", `${format.duration(site.imbalance_ns)} beyond the rank with the least time`] : null,
       site.waited_ns ? ["In waits", `${format.duration(site.waited_ns)} of calls that waited for requests of this place`] : null,
       site.bytes ? ["Bytes", format.size(site.bytes)] : null,
       site.received ? ["Received", format.size(site.received)] : null,
@@ -100,7 +100,7 @@
           { title: "Of MPI", field: "share", kind: "share" },
           { title: "Mean", field: "mean_ns", kind: "time" },
           { title: "Longest", field: "max_ns", kind: "time" },
-          { title: "Waiting", field: "imbalance_ns", kind: "time", explain: "Time in a collective beyond that of the rank with the least, which the others waited for" },
+          { title: "Imbalance", field: "imbalance_ns", kind: "time" },
           { title: "Bytes", field: "bytes", kind: "size" },
         ],
         onChoose(row) {

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { element, format } = tare;
-  const TITLES = { wall: "Wall time", net: "Net time, longest rank", mpi: "In MPI, mean rank", computing: "Computing, mean rank", calls: "Calls", bytes: "Bytes" };
+  const TITLES = { wall: "Wall time", net: "Net time, longest rank", mpi: "MPI time, mean rank", computing: "Computing, mean rank", calls: "Calls", bytes: "Bytes" };
   const SHOW = { time: format.duration, size: format.size, count: format.grouped };
 
   const signed = (show, value) => (value > 0 ? `+${show(value)}` : value < 0 ? `\u2212${show(-value)}` : format.NOTHING);

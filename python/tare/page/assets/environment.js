@@ -5,7 +5,7 @@
 
   function drawWaits(into, content) {
     const rows = content.sites.map((site, id) => ({ ...site, id })).filter((site) => site.imbalance_ns > 0 || site.waited_ns > 0);
-    into.append(element("h2", {}, "Waiting"), element("p", { class: "lead" }, "“At collectives”: time beyond that of the rank with the least, which the others waited for. “For requests”: time in MPI_Wait and similar functions for requests that were started at this place."));
+    into.append(element("h2", {}, "Waiting"), element("p", { class: "lead" }, "Time in collectives beyond that of the rank with the least, and time in MPI_Wait and similar functions for requests that were started at this place."));
     const holder = element("div", {});
     into.append(holder);
     tare.table(holder, {
@@ -14,7 +14,7 @@
       columns: [
         { title: "Function", field: "function", kind: "text" }, { title: "Where", field: "where", kind: "text", hover: (row) => row.file },
         { title: "Caller", field: "caller", kind: "text" }, { title: "Calls", field: "calls" },
-        { title: "At collectives", field: "imbalance_ns", kind: "time" }, { title: "For requests", field: "waited_ns", kind: "time" },
+        { title: "Imbalance", field: "imbalance_ns", kind: "time" }, { title: "In waits", field: "waited_ns", kind: "time" },
         { title: "Slowest rank", field: "rank_max", kind: "count" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
       ],
     });
@@ -25,8 +25,8 @@
       name: "phases", label: "phases", rows: content.phases.map((row, id) => ({ ...row, id, phase: row.phase ?? "outside of phases" })), sort: ["time_ns", "desc"], text: (row) => row.phase,
       columns: [
         { title: "Phase", field: "phase", kind: "text" }, { title: "Entered", field: "entries" }, { title: "Time", field: "time_ns", kind: "time" },
-        { title: "In MPI", field: "mpi_share", kind: "share" }, { title: "Calls", field: "calls" }, { title: "Bytes", field: "bytes", kind: "size" },
-        { title: "Longest rank", field: "rank_max" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+        { title: "Share in calls", field: "calls_share", kind: "share" }, { title: "Timed calls", field: "timed_calls" }, { title: "Bytes", field: "bytes", kind: "size" },
+        { title: "Slowest rank", field: "rank_max" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
       ],
     });
   }
@@ -40,8 +40,8 @@
       text: (row) => `rank ${row.rank}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
       columns: [
         ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank" }, { title: "Location", field: "location" }, { title: "Events", field: "events" }, { title: "On disk", field: "bytes", kind: "size" },
-        { title: "Flushes", field: "flushes" }, { title: "Time", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
+        { title: "Rank", field: "rank" }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
+        { title: "Flushes", field: "flushes" }, { title: "Flushing", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
         { title: "Written", field: "flush_bytes", kind: "size" }, { title: "Dropped", field: "dropped" },
       ],
     });

@@ -44,10 +44,13 @@ const tare = {};
     return made;
   }
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // A word beside numbers, with what it means where that is defined.
+  const word = (text) => element("span", { title: tare.words[text] ?? null }, text);
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
   tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2 };
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;
+  tare.word = word;
 })();

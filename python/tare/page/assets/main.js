@@ -70,6 +70,7 @@
   async function start() {
     const content = await tare.data.json("content");
     loading.remove();
+    tare.words = content.words ?? {};
     const order = (section) => (LAST.includes(section.id) ? 1 : 0);
     tare.sections.sort((a, b) => order(a) - order(b));
     if (tare.sectionsOf) tare.sections = tare.sectionsOf(content);

@@ -88,8 +88,8 @@
       text: (row) => `${row.send} ${row.receive}`, empty: "No sampled message has a pair.",
       columns: [
         { title: "Sent at", field: "send", kind: "text" }, { title: "Received at", field: "receive", kind: "text" },
-        { title: "Bytes", field: "bytes", kind: "size" }, { title: "Sampled", field: "count" },
-        { title: "Mean", field: "mean_ns", kind: "time" }, { title: "Longest", field: "max_ns", kind: "time" },
+        { title: "Size", field: "bytes", kind: "size" }, { title: "Sampled", field: "count" },
+        { title: "Latency", field: "mean_ns", kind: "time" }, { title: "Longest", field: "max_ns", kind: "time" },
         { title: "Late sender", field: "late_sender_ns", kind: "time" }, { title: "Not posted", field: "unposted_ns", kind: "time" },
         { title: "Not waited for", field: "unwaited_ns", kind: "time" }, { title: "Transfer", field: "transfer_ns", kind: "time" },
       ],

@@ -20,7 +20,7 @@
   }
 
   const card = (label, value, more, isText) => element("div", { class: "card" },
-    element("div", { class: "label" }, label),
+    element("div", { class: "label" }, tare.word(label)),
     element("div", { class: isText ? "value text" : "value" }, value),
     element("div", { class: "more" }, more));
 
@@ -56,7 +56,7 @@
     const shown = [];
     if (share) {
       const spread = overview.ranks > 1 ? `of the time of a rank on average; ${format.percent(share.min)} (rank ${share.min_rank}) to ${format.percent(share.max)} (rank ${share.max_rank})` : "of the time";
-      shown.push(card("In MPI", format.percent(share.mean), spread));
+      shown.push(card("MPI share", format.percent(share.mean), spread));
     }
     if (first && overview.mpi_ns) {
       shown.push(card("Worst call site", `${first.function}`, `${first.where}: ${format.percent(first.time_ns / overview.mpi_ns)} of the time in MPI`, true));
@@ -97,13 +97,13 @@
     const weighed = account.weighed ? ` (${account.call_ns.toFixed(1)} ns a call, ${format.numberOf(account.weighed, "call")} weighed)` : "";
     const rows = [
       overview.uses_mpi ? ["Recorded", `${format.numberOf(account.calls - account.counted, "call")} timed, ${format.grouped(account.counted)} only counted`] : null,
-      account.events ? ["Own events", format.grouped(account.events)] : null,
+      account.own_events ? ["Own events", format.grouped(account.own_events)] : null,
       overview.uses_mpi ? ["Wrappers", `${format.duration(account.wrapper_ns)}${error}${weighed}`] : null,
       ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
       account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
       overview.uses_mpi ? ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`] : null,
       account.chooser_ns || account.analysis_ns ? ["Your code", `${format.duration(account.chooser_ns)} in the chooser, ${format.duration(account.analysis_ns)} in the analysis`] : null,
-      trace.events ? ["Trace", `${format.numberOf(trace.events, "event")}, ${format.size(trace.bytes)}`] : null,
+      trace.records ? ["Trace", `${format.numberOf(trace.records, "record")}, ${format.size(trace.bytes)}`] : null,
       account.dropped ? ["Dropped", format.numberOf(account.dropped, "record")] : null,
     ].filter(Boolean);
     return element("dl", { class: "facts-list" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));

@@ -72,17 +72,17 @@
 
   function efficiencies(found) {
     const rows = [
-      ["Parallel efficiency", "parallel_efficiency", "the mean rank's computing, of the time"],
-      ["Load balance", "load_balance", "the mean rank's computing, of the busiest one's"],
-      ["Communication efficiency", "communication_efficiency", "the busiest rank's computing, of the time"],
-      ["Serialisation efficiency", "serialisation_efficiency", "the same on an ideal network: what waiting for one another leaves"],
-      ["Transfer efficiency", "transfer_efficiency", "what the network and MPI leave"],
+      ["Parallel efficiency", "parallel_efficiency"],
+      ["Load balance", "load_balance"],
+      ["Communication efficiency", "communication_efficiency"],
+      ["Serialisation efficiency", "serialisation_efficiency"],
+      ["Transfer efficiency", "transfer_efficiency"],
     ];
     return found.map((world) => element("div", { class: "panel detail" },
       found.length > 1 ? element("h3", {}, `World ${world.world}`) : null,
-      element("dl", {}, rows.flatMap(([title, key, means]) => [
-        element("dt", {}, title),
-        element("dd", {}, world[key] === null ? "not known" : format.percent(world[key]), element("span", { class: "muted" }, `  ${world[key] === null && key.match(/^(ser|trans)/) ? world.not_replayed ?? means : means}`))]))));
+      element("dl", {}, rows.flatMap(([title, key]) => [
+        element("dt", {}, tare.word(title)),
+        element("dd", {}, world[key] === null ? "not known" : format.percent(world[key]), element("span", { class: "muted" }, `  ${world[key] === null && key.match(/^(ser|trans)/) ? world.not_replayed ?? "" : tare.words[title]}`))]))));
   }
 
   function draw(into, content) {
@@ -115,7 +115,7 @@
         ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
         { title: "Rank", field: "rank" }, { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
         { title: "Calls", field: "calls" }, { title: "Net time", field: "net_ns", kind: "time" }, { title: "MPI time", field: "mpi_ns", kind: "time" },
-        { title: "In MPI", field: "share", kind: "share" }, { title: "Cost", field: "cost", kind: "share", explain: "Part of the net time that the code of tare took" },
+        { title: "MPI share", field: "share", kind: "share" }, { title: "Cost", field: "cost", kind: "share" },
       ],
     });
   }

@@ -23,14 +23,13 @@
     return element("div", { class: "cell-share" }, shown, bar);
   }
   function columnOf(column) {
-    const { title, field, kind = "count", width, grow, explain, minWidth } = column;
+    const { title, field, kind = "count", width, grow, minWidth } = column;
     const isText = KINDS[kind].align === "left";
     // Tabulator takes texts for HTML, elements as they are.
     return {
       title,
-      titleFormatter: () => element("span", {}, title),
+      titleFormatter: () => tare.word(title),
       field,
-      headerTooltip: explain ? () => element("span", {}, explain) : false,
       hozAlign: isText ? "left" : "right",
       headerHozAlign: isText ? "left" : "right",
       sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
@@ -50,7 +49,7 @@
     const lines = rows.slice(0, MAX_PRINTED).map((row) => element("tr", {}, cells("td", (column) => cellOf(column, row))));
     const left = rows.length - lines.length;
     return element("div", { class: "printed" },
-      element("table", {}, element("thead", {}, element("tr", {}, cells("th", (column) => column.title))), element("tbody", {}, lines)),
+      element("table", {}, element("thead", {}, element("tr", {}, cells("th", (column) => tare.word(column.title)))), element("tbody", {}, lines)),
       left > 0 ? element("p", { class: "hint" }, `${format.grouped(left)} more rows are not printed.`) : null);
   }
 

@@ -49,7 +49,7 @@
       this.messages = messages && fromPlanes(messages, about.messages.count, MESSAGES);
       this.waitLines = waits && fromPlanes(waits, about.waits.count, WAITS);
       this.pieces = path && fromPlanes(path, about.path.count, PATH);
-      this.isWhole = about.calls.min_ns === 0 || about.calls.count >= about.events;
+      this.isWhole = about.calls.min_ns === 0 || about.calls.count >= about.records;
       // Calls lie row by row, in the order of time.
       this.firsts = new Map();
       for (let i = 0; i < this.all.count; ++i) if (i === 0 || this.all.row[i] !== this.all.row[i - 1]) this.firsts.set(this.all.row[i], i);
@@ -163,7 +163,7 @@
     leftOut() {
       const { about } = this;
       const said = [];
-      if (!this.isWhole) said.push(`Of ${tare.format.grouped(about.events)} events this file holds the ${tare.format.grouped(about.calls.count)} calls of ${tare.format.duration(about.calls.min_ns)} and longer; shorter ones are in bins of ${tare.format.duration(about.length_ns / about.bins.columns)}.`);
+      if (!this.isWhole) said.push(`This file holds the ${tare.format.grouped(about.calls.count)} calls of ${tare.format.duration(about.calls.min_ns)} and longer; shorter ones are in bins of ${tare.format.duration(about.length_ns / about.bins.columns)}.`);
       if (this.group > 1) said.push(`A row stands for ${this.group} locations.`);
       if (about.messages && about.messages.count < about.messages.matched) said.push(`Of ${tare.format.grouped(about.messages.matched)} messages it holds the ${tare.format.grouped(about.messages.count)} that took longest.`);
       if (about.waits && about.waits.count < about.waits.found) said.push(`Of ${tare.format.grouped(about.waits.found)} waits it holds the ${tare.format.grouped(about.waits.count)} longest.`);

@@ -45,7 +45,7 @@
   function draw(into, content) {
     into.append(element("h2", {}, "Wait states"));
     if (!content.waits.length) {
-      into.append(element("p", { class: "lead" }, content.overview.trace.events ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
+      into.append(element("p", { class: "lead" }, content.overview.trace.records ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
       return;
     }
     into.append(element("p", { class: "lead" }, "Time in MPI because another rank had not come yet, by the line that waits. The cause is the rank that made them wait in the end, on whatever ranks the wait was passed on, with its part of the time. Choose a row for the ranks, for all causes, and for the source text."));
@@ -65,8 +65,8 @@
         { title: "Function", field: "function", kind: "text" },
         { title: "Where", field: "where", kind: "text", hover: (row) => (row.file ? `${row.file}:${row.line}` : "") },
         { title: "Waits", field: "waits", minWidth: 70 },
-        { title: "Time", field: "wait_ns", kind: "time" },
-        { title: "Share", field: "share", kind: "share" },
+        { title: "Waited", field: "wait_ns", kind: "time" },
+        { title: "Of ranks' time", field: "share", kind: "share" },
         { title: "Ranks", field: "ranks", minWidth: 70 },
         { title: "Cause", field: "cause", minWidth: 70 },
         { title: "By it", field: "cause_share", kind: "share", minWidth: 70 },

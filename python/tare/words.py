@@ -1,0 +1,121 @@
+"""What the words beside numbers mean: one definition of each, for the page, --help and docs/words.md."""
+
+from __future__ import annotations
+
+WORDS = {
+    "Calls": "All calls that the program made, timed or only counted; sum over ranks.",
+    "Timed calls": "Calls that were timed. Look-ups, like MPI_Comm_rank, are only counted.",
+    "Time": (
+        "Time inside the calls of a row, sum over ranks and threads. Of a phase: time in it, without "
+        "phases nested in it."
+    ),
+    "In calls": (
+        "Of a phase: the part of its Time in timed calls of MPI, MPI_Init and MPI_Finalize among them."
+    ),
+    "Share in calls": "In calls as a share of Time.",
+    "Net time": "Time between leaving MPI_Init and entering MPI_Finalize; of several ranks, the longest.",
+    "Measured": (
+        "Net time without the spells in which calls were only counted; of all threads that call MPI."
+    ),
+    "MPI time": "Time inside MPI, without MPI_Init and MPI_Finalize; sum over the threads that call MPI.",
+    "MPI share": (
+        "MPI time as a share of the net time of the threads that call MPI; of several ranks, the mean. "
+        "Of a phase that was found in the trace: time in MPI as a share of the time of the ranks in it."
+    ),
+    "Of MPI": "Time as a share of the MPI time of all ranks.",
+    "Imbalance": (
+        "In collectives, time of the ranks beyond that of the rank with the least, which the others wait "
+        "for; a lower bound."
+    ),
+    "In waits": (
+        "Time of the MPI_Wait and MPI_Test calls that completed the requests which these calls started; "
+        "it is part of the Time of the completing calls."
+    ),
+    "Mean": "Mean time of one call; of a write of a buffer, its mean time.",
+    "Longest": "Time of the longest call; of phases and iterations, the longest of a rank.",
+    "Shortest": "Shortest time of a rank in the phase.",
+    "Bytes": "Bytes that the calls passed to MPI, and that their receives received (docs/bytes.md).",
+    "All calls": "Calls in the whole run, where some were only counted.",
+    "All time": "Time of all calls, estimated from those that were measured.",
+    "All bytes": "Bytes of all calls, estimated from those that were measured.",
+    "±": "Half the width of the 95 % confidence interval of the estimate to the left, as a share of it.",
+    "Messages to": "Messages between two ranks that were sent to the peer.",
+    "Bytes to": "Their bytes.",
+    "Messages from": "Messages between two ranks that were received from the peer.",
+    "Bytes from": "Their bytes.",
+    "Partners": "Number of ranks that exchanged messages with the peer.",
+    "Ranks": "Number of ranks that made the calls, waited, were in the phase, or have the communicator.",
+    "Entered": "How often the phase began.",
+    "Waits": (
+        "Number of wait states: times in a call because another rank had not come yet (docs/analyses.md)."
+    ),
+    "Waited": "Time of the wait states, sum over ranks.",
+    "Of ranks' time": (
+        "A time as a share of the ranks' time: the longest net time of a rank, for each rank."
+    ),
+    "Cause": "The rank that caused most of the waiting in the end, on whatever ranks it was passed on.",
+    "By it": "The part of the waiting that this rank caused.",
+    "Records": (
+        "What the trace has in the files: calls, completions of requests, and events of the program."
+    ),
+    "Dropped": "Records for which there was no room.",
+    "Flushes": "Writes of the event buffer by the thread itself.",
+    "Flushing": "Time of these writes.",
+    "On disk": "Size of the records in the files.",
+    "Written": "Bytes that the thread has written to disk.",
+    "B/record": "Size on disk divided by the number of records.",
+    "Drains": "Writes of the event buffer by tared, beside the thread.",
+    "Cost": "Cost of measuring: time in the code of tare as a share of the net time.",
+    "Begins": "Time from the start of the run to the begin.",
+    "Takes": "Time from begin to end.",
+    "Iterations": (
+        "Number of iterations of the outermost loop that begins with one line (docs/analyses.md)."
+    ),
+    "Median": "Median time of an iteration.",
+    "Of phase": "Share of the time in the phase that is in the calls of the line, and before them.",
+    "By": "How much longer it took there than usual.",
+    "Slowest rank": "The rank with the most time in these calls, or in the phase.",
+    "Its time": "Time of this rank in these calls, or in the phase.",
+    "Parallel efficiency": (
+        "Mean useful time of a rank divided by the net time: load balance times communication "
+        "efficiency. Useful time is the net time outside MPI."
+    ),
+    "Load balance": "Mean useful time of a rank divided by the largest.",
+    "Communication efficiency": "Largest useful time of a rank divided by the net time.",
+    "Serialisation efficiency": (
+        "Largest useful time of a rank divided by the run time on an ideal network."
+    ),
+    "Size": "Bytes of each message.",
+    "Sampled": "Number of sampled messages.",
+    "Latency": (
+        "Estimated mean time from the begin of the send until the message has been received "
+        "(docs/samples.md)."
+    ),
+    "Late sender": "Mean part of the wait before the message was sent: it is no part of the latency.",
+    "Not posted": "Mean part of the latency before the receive was posted.",
+    "Not waited for": "Mean part of the latency in which the receiver did something else.",
+    "Transfer": "Mean part of the latency that is none of the others.",
+    "Other run": "Time in these calls in the run that this one is compared with, sum over ranks.",
+    "This run": "Time in these calls in this run, sum over ranks.",
+    "Change": "Time in this run less that in the other one.",
+    "Calls, other": "Calls in the run that this one is compared with.",
+    "Transfer efficiency": "Run time on an ideal network divided by the run time.",
+}
+
+# What the tables of a verb show.
+OF_VERB = {
+    "info": (
+        "Calls", "Net time", "MPI time", "MPI share", "Records", "Dropped", "Flushes", "Flushing",
+        "On disk", "B/record",
+    ),
+    "profile": (
+        "MPI share", "Parallel efficiency", "Load balance", "Communication efficiency",
+        "Serialisation efficiency", "Transfer efficiency", "Calls", "Timed calls", "Time", "MPI time",
+        "Of MPI", "Bytes", "Imbalance", "Mean", "Longest", "In waits", "All calls", "All time",
+        "All bytes", "±", "Messages to", "Messages from", "Partners", "Entered", "In calls",
+        "Share in calls",
+    ),
+    "phases": (
+        "Begins", "Takes", "MPI share", "Iterations", "Median", "Of phase",
+    ),
+}  # fmt: skip

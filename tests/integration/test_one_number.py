@@ -1,0 +1,751 @@
+"""One word is one number, however a run is asked: in each verb, as text, JSON or CSV, in tables, on pages."""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import io
+import json
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+import tare as package
+from browser import Opened
+from environments import ROOT, MpiEnvironment, compile_c, openmpi4
+from measured import PROGRAMS, Measurement, measure
+from tare import units
+from tare.functions import OUTSIDE_NET
+from tare.page import content
+from tare.runs.run import open_run
+from tare.words import WORDS
+
+RANKS = 2
+ROUNDS = 3000
+MESSAGES = 8
+# By iterations.c, on each rank.
+TRUTH = {
+    "MPI_Init": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Recv_init": 1, "MPI_Request_free": 1,
+    "MPI_Irecv": MESSAGES * ROUNDS, "MPI_Isend": MESSAGES * ROUNDS, "MPI_Waitall": ROUNDS,
+    "MPI_Allreduce": ROUNDS, "MPI_Finalize": 1,
+}  # fmt: skip
+ALL = sum(TRUTH.values())
+RUNS = {
+    "plain": [],
+    "look-ups timed": ["--time-lookups"],
+    "budget": ["--budget", "0.5%"],
+    "weighed": ["--weigh"],
+    "traced": ["--trace"],
+}
+KEYS = ("rank", "function", "line", "site", "size", "communicator")
+# What tells rows of each key apart.
+COLUMNS = {
+    "rank": ("rank",),
+    "function": ("function",),
+    "line": ("function", "file", "line"),
+    "site": ("function", "file", "line"),
+    "size": ("size_from",),
+    "communicator": ("communicator",),
+}
+
+ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+
+
+class _Stream(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("schema", "next", "error", "release", "private")]
+
+
+def in_c(run: Path, name: str) -> pa.Table:
+    """A table as the C library has it."""
+    library = ctypes.CDLL(str(next((ROOT / "build" / "release" / "src" / "library").glob("*.so"))))
+    library.tare_reader_open.restype = ctypes.c_void_p
+    library.tare_reader_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+    library.tare_reader_open_table.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Stream)]
+    opened = library.tare_reader_open(str(run).encode(), None)
+    assert opened
+    stream = _Stream()
+    assert library.tare_reader_open_table(opened, name.encode(), ctypes.byref(stream)) == 0
+    table = pa.RecordBatchReader._import_from_c(ctypes.addressof(stream)).read_all()
+    library.tare_reader_close.argtypes = [ctypes.c_void_p]
+    library.tare_reader_close(opened)
+    return table
+
+
+def sums(
+    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], value: str = "calls"
+) -> dict[Hashable, int]:
+    found: Counter[Hashable] = Counter()
+    for row in rows:
+        found[tuple(str(row[name]) if row[name] not in (None, "") else None for name in columns)] += int(
+            row[value]
+        )
+    return dict(found)
+
+
+def printed(measured: Measurement, *arguments: str) -> str:
+    command: list[str | Path] = [measured.tare, *arguments[:1], measured.directory, *arguments[1:]]
+    shown: str = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return shown
+
+
+def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[dict[str, Any]]]:
+    command: list[str | Path] = [measured.tare, "export", measured.directory, "--to", to, "-o", out]
+    subprocess.run(command, capture_output=True, check=True)
+    files = {"csv": ".csv", "parquet": "/**/*.parquet"}[to]
+    connection = duckdb.connect()
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        found = connection.execute(f"FROM '{out}/{name}{files}'")
+        names = [column[0] for column in found.description or []]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    return rows
+
+
+@ONE
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
+def test_every_way_of_asking_gives_one_number(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path, options: list[str]
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations", "-g")
+    argv: list[Path | str] = [program, str(ROUNDS), str(MESSAGES)]
+    measured = measure(tare, mpi, RANKS, argv, tmp_path / "run", *options)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    run = package.open(measured.directory)
+    of_ranks = {(str(rank),): ALL for rank in range(RANKS)}
+    of_functions = {(name,): RANKS * calls for name, calls in TRUTH.items()}
+
+    # By each key: as JSON, as CSV, and from Python; they agree, and add up to all calls.
+    for key in KEYS:
+        found = sums(measured.profile(key), COLUMNS[key])
+        assert sum(found.values()) == RANKS * ALL, key
+        assert sums(pa.table(run.profile(key)).to_pylist(), COLUMNS[key]) == found
+        assert (
+            sums(
+                csv.DictReader(io.StringIO(printed(measured, "profile", "--by", key, "--csv"))), COLUMNS[key]
+            )
+            == found
+        )
+        assert {"rank": of_ranks, "function": of_functions}.get(key, found) == found
+        counted = sums(measured.profile(key), COLUMNS[key], "counted")
+        assert sums(pa.table(run.profile(key)).to_pylist(), COLUMNS[key], "counted") == counted
+        assert sum(counted.values()) == sum(sums(measured.profile("rank"), ["rank"], "counted").values())
+    of_both = sums(measured.profile("rank,function"), ["rank", "function"])
+    assert of_both == {(str(rank), name): calls for rank in range(RANKS) for name, calls in TRUTH.items()}
+
+    # As text.
+    lines = re.findall(r"^ *(\d+) +([\d,]+) ", printed(measured, "profile", "--by", "rank"), re.MULTILINE)
+    assert {rank: int(calls.replace(",", "")) for rank, calls in lines} == {
+        str(rank): ALL for rank in range(RANKS)
+    }
+
+    # By SQL, in C, in files: the same tables.
+    files = [exported(measured, to, tmp_path / to) for to in ("csv", "parquet")]
+    tables: list[Callable[[str], list[dict[str, Any]]]] = [
+        lambda name: json.loads(printed(measured, "sql", "--json", f"FROM {name}"))["rows"],
+        lambda name: in_c(measured.directory, name).to_pylist(),
+        *files,
+    ]
+    for table in tables:
+        assert sums(table("profile"), ["function"]) == of_functions
+        assert sums(table("totals"), ["function"]) == of_functions
+        assert sums(table("totals"), ["rank"]) == of_ranks
+        assert sums(table("ranks"), ["rank"]) == of_ranks
+        assert sums(table("locations"), ["rank"]) == of_ranks
+        if "--budget" not in options and "--weigh" not in options:  # else they are estimates
+            assert sums(table("site_totals"), ["function"]) == of_functions
+
+    # In `tare info` and on the page.
+    info = measured.info()
+    assert sums(info["ranks"], ["rank"]) == of_ranks
+    assert sums(info["locations"], ["rank"]) == of_ranks
+    assert info["cost"]["calls"] == RANKS * ALL
+    page = content.of_run(open_run(measured.directory))
+    assert page["ranks"]["columns"]["calls"] == [ALL] * RANKS
+    assert sums(page["sites"], ["function"]) == of_functions
+    assert page["overview"]["cost"]["calls"] == RANKS * ALL
+
+    # Only look-ups and calls of spells that do not measure are only counted.
+    counted = {row["function"]: row["counted"] for row in measured.profile("function")}
+    if options in ([], ["--trace"]):
+        assert {name: number for name, number in counted.items() if number} == {
+            "MPI_Comm_rank": RANKS,
+            "MPI_Comm_size": RANKS,
+        }
+    elif options == ["--time-lookups"]:
+        assert not any(counted.values())
+    else:
+        assert 0 < counted["MPI_Isend"] <= RANKS * TRUTH["MPI_Isend"]
+
+
+# What is run, with how many ranks' worth of it, and how it is recorded.
+RECORDED = {
+    "profile": ("planted.c", ["neighbours"], []),
+    "traced": ("planted.c", ["load imbalance"], ["--trace"]),
+    "iterations": ("known_phases.c", ["slow"], ["--trace"]),
+    "phases and own events": ("phases.c", [], ["--trace"]),
+    "threads": ("threads.c", [], ["--trace"]),
+    "budget": ("iterations.c", ["20000", "8"], ["--budget", "1%,1M"]),
+    "samples": ("iterations.c", ["3000", "8"], ["--sample", "random:0.3"]),
+    "killed": ("killed.c", ["one"], ["--trace"]),
+}
+# How a number is written for people, by its word.
+WRITTEN: dict[str, Callable[[Any], str]] = {
+    "calls": units.count, "timed calls": units.count, "records": units.count, "dropped": units.count,
+    "events": units.count, "messages": units.count, "waits": units.count, "iterations": units.count,
+    "entered": units.count, "flushes": units.count,
+    "bytes": lambda size: units.size(size) if size else units.NOTHING,
+    "time": units.duration, "MPI time": units.duration, "net time": units.duration, "waited": units.duration,
+    "imbalance": units.duration, "wall time": units.duration, "takes": units.duration,
+    "median": units.duration, "longest": units.duration, "flushing": units.duration,
+    "in calls": units.duration, "share in calls": units.percent,
+    "MPI share": units.percent, "load balance": units.percent, "parallel efficiency": units.percent,
+    "communication efficiency": units.percent, "serialisation efficiency": units.percent,
+    "transfer efficiency": units.percent, "of phase": units.percent,
+    "cost": lambda share: f"{100 * share:.2f} %",
+}  # fmt: skip
+# Words of efficiencies, and the fields that have them.
+EFFICIENCIES = {
+    "net time": "net_ns", "MPI share": "mpi_share", "load balance": "load_balance",
+    "parallel efficiency": "parallel_efficiency", "communication efficiency": "communication_efficiency",
+    "serialisation efficiency": "serialisation_efficiency", "transfer efficiency": "transfer_efficiency",
+}  # fmt: skip
+IN_ALL = "in all"
+
+
+class Said:
+    """Each number by its word and what it is of, with the places that say it."""
+
+    def __init__(self) -> None:
+        self.by_word: dict[tuple[str, Hashable], dict[str, Any]] = {}
+
+    def add(self, place: str, word: str, of: Hashable, value: Any) -> None:
+        if value is not None:
+            assert place not in self.by_word.setdefault((word, of), {}), (place, word, of)
+            self.by_word[word, of][place] = value
+
+    def rows(
+        self, place: str, rows: Iterable[Mapping[str, Any]], key: Callable[[Any], Hashable], **words: str
+    ) -> None:
+        """Words with their fields, for each row; a word has its spaces as underscores."""
+        for row in rows:
+            for word, field in words.items():
+                self.add(place, word.replace("_", " ").replace("mpi", "MPI"), key(row), row[field])
+
+    def check(self) -> None:
+        """All places agree: numbers, to a microsecond where they are sums, and texts as they are written."""
+        wrong = []
+        for (word, of), places in self.by_word.items():
+            numbers = {place: value for place, value in places.items() if not isinstance(value, str)}
+            (first, exact), *others = numbers.items()
+            wrong += [
+                (word, of, first, exact, place, value)
+                for place, value in others
+                if value != pytest.approx(exact, rel=1e-6, abs=1e-9 if isinstance(exact, float) else 0)
+                and not ("time" in word and abs(value - exact) <= 1000)
+            ]
+            wrong += [
+                (word, of, first, WRITTEN[word](exact), place, value)
+                for place, value in places.items()
+                if isinstance(value, str) and value.lstrip("~") != WRITTEN[word](exact)
+            ]
+        assert not wrong, "\n".join(map(str, wrong))
+
+    def places(self, word: str) -> int:
+        """The most places that say the word of one thing."""
+        return max((len(places) for (each, _), places in self.by_word.items() if each == word), default=0)
+
+
+def table_of(text: str, first: str) -> list[dict[str, str]]:
+    """A table of the text, whose first heading is known; cells have two spaces between them."""
+    lines = text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if re.match(rf" *{re.escape(first)}\b", line))
+    names = re.split(r" {2,}", lines[begin].strip())
+    rows: list[dict[str, str]] = []
+    for line in lines[begin + 1 :]:
+        cells = re.split(r" {2,}", line.strip())
+        if len(cells) != len(names):
+            break
+        rows.append(dict(zip(names, cells, strict=True)))
+    return rows
+
+
+def sql(measured: Measurement, query: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(printed(measured, "sql", "--json", query))["rows"]
+    return found
+
+
+def document(measured: Measurement, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(measured, *arguments, "--json"))
+    return found
+
+
+def by_rank(row: Mapping[str, Any]) -> Hashable:
+    return "rank", int(row["rank"])
+
+
+def by_function(row: Mapping[str, Any]) -> Hashable:
+    return "function", row["function"]
+
+
+def by_phase(row: Mapping[str, Any]) -> Hashable:
+    return "phase", row["phase"] or "(in no phase)"
+
+
+def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
+    """What info, profile, diff, explain and the tables have of the run and of its ranks."""
+    info = measured.info()
+    figures = {"calls": "calls", "mpi_time": "mpi_ns", "net_time": "net_ns", "mpi_share": "mpi_share"}
+    said.rows("info --json", info["ranks"], by_rank, **figures)
+    for rank in info["ranks"]:
+        said.add("info --json", "records", by_rank(rank), rank["trace"]["records"])
+    text = printed(measured, "info")
+    shown = [{**row, "rank": row["Rank"]} for row in table_of(text, "Rank")]
+    said.rows(
+        "info", shown, by_rank, calls="Calls", mpi_time="MPI time", mpi_share="MPI share",
+        **({} if "Measured" in shown[0] else {"net_time": "Net time"}),
+    )  # fmt: skip
+    said.rows(
+        "sql ranks", sql(measured, "FROM ranks"), by_rank, **figures, records="records", dropped="dropped"
+    )
+    summed = (
+        "SELECT rank, sum(calls)::bigint calls, sum(records)::bigint records, sum(dropped)::bigint dropped"
+    )
+    said.rows(
+        "sql locations", sql(measured, f"{summed} FROM locations GROUP BY rank"), by_rank,
+        calls="calls", records="records", dropped="dropped",
+    )  # fmt: skip
+    of_ranks = measured.profile("rank")
+    said.rows(
+        "profile --by rank --json", of_ranks, by_rank,
+        calls="calls", mpi_time="time_ns", mpi_share="mpi_share", bytes="bytes",
+    )  # fmt: skip
+    shown = [
+        {**row, "rank": row["Rank"]} for row in table_of(printed(measured, "profile", "--by", "rank"), "Rank")
+    ]
+    said.rows(
+        "profile --by rank",
+        shown,
+        by_rank,
+        calls="Calls",
+        mpi_time="MPI time",
+        mpi_share="MPI share",
+        bytes="Bytes",
+    )
+    both = "profile --by rank,function --json"
+    for of, value in sums(measured.profile("rank,function"), ["rank"], "bytes").items():
+        said.add(both, "bytes", ("rank", int(of[0])), value)  # type: ignore[index]
+
+    (efficiency,) = document(measured, "profile", "--by", "rank")["efficiency"]
+    told = document(measured, "explain")
+    (found,) = content.of_run(open_run(measured.directory))["overview"]["efficiency"]
+    for word, field in EFFICIENCIES.items():
+        said.add("profile --json", word, IN_ALL, efficiency[field])
+        said.add("page", word, IN_ALL, found[field])
+    said.add("explain --json", "net time", IN_ALL, told["net_ns"])
+    said.add("explain --json", "MPI share", IN_ALL, told["mpi_share"])
+    said.add("sql ranks", "net time", IN_ALL, sql(measured, "SELECT max(net_ns) n FROM ranks")[0]["n"])
+    said.add("sql ranks", "MPI share", IN_ALL, sql(measured, "SELECT avg(mpi_share) n FROM ranks")[0]["n"])
+    head = printed(measured, "profile", "--by", "rank")
+    labels = {"MPI share": "MPI share", "load balance": "load balance",
+              "communication": "communication efficiency",
+              "parallel efficiency": "parallel efficiency", "serialisation": "serialisation efficiency",
+              "transfer": "transfer efficiency"}  # fmt: skip
+    for label, value in re.findall(r"^ +([A-Za-z ]+?) {2,}([\d.]+ %)", head, re.MULTILINE):
+        if label in labels:
+            said.add("profile", labels[label], IN_ALL, value)
+    said.add("profile", "net time", IN_ALL, re.search(r"net time ([\d.]+ \S+)", head)[1])  # type: ignore[index]
+    said.add("info", "MPI share", IN_ALL, re.search(r"mean ([\d.]+ %)", text)[1])  # type: ignore[index]
+
+    figures_of = {each["metric"]: each["new"][0] for each in printed_diff(measured)["figures"]}
+    said.add("diff --json", "calls", IN_ALL, figures_of["calls"])
+    said.add("diff --json", "bytes", IN_ALL, figures_of["bytes"])
+    said.add("diff --json", "net time", IN_ALL, figures_of["net"])
+    said.add("diff --json", "MPI time", "mean", figures_of["mpi"])
+    said.add("sql ranks", "calls", IN_ALL, sum(rank["calls"] for rank in info["ranks"]))
+    said.add("info --json", "calls", IN_ALL, info["cost"]["calls"])
+    said.add("profile --json", "bytes", IN_ALL, sum(row["bytes"] for row in of_ranks))
+    if all(rank["threads"] == 1 for rank in info["ranks"]):
+        said.add("info --json", "MPI time", "mean", sum(rank["mpi_ns"] for rank in info["ranks"]) / RANKS)
+    said.add("info --json", "cost", IN_ALL, info["cost"]["net_share"])
+    said.add("info", "cost", IN_ALL, re.search(r"in all +([\d.]+ %)", text)[1])  # type: ignore[index]
+    said.add("info --json", "records", IN_ALL, info["trace"]["records"])
+    if info["trace"]["records"]:
+        said.add("info", "records", IN_ALL, re.search(r"trace +([\d,]+) record", text)[1])  # type: ignore[index]
+        said.add(
+            "sql locations",
+            "records",
+            IN_ALL,
+            sql(measured, "SELECT sum(records)::bigint n FROM locations")[0]["n"],
+        )
+
+
+def printed_diff(measured: Measurement) -> dict[str, Any]:
+    command: list[str | Path] = [
+        measured.tare,
+        "diff",
+        measured.directory,
+        measured.directory,
+        "--json",
+        "--accept-failed",
+    ]
+    found: dict[str, Any] = json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    )
+    return found
+
+
+def say_functions(said: Said, measured: Measurement) -> None:
+    """Calls, time and bytes of functions, and of lines."""
+    rows = measured.profile("function")
+    figures = {"calls": "calls", "time": "time_ns", "bytes": "bytes", "imbalance": "imbalance_ns"}
+    said.rows("profile --by function --json", rows, by_function, **figures)
+    shown = [
+        {**row, "function": row["Function"]}
+        for row in table_of(printed(measured, "profile", "--by", "function", "--limit", "0"), "Function")
+    ]
+    said.rows("profile --by function", shown, by_function, calls="Calls", bytes="Bytes")
+    timed = [row for row in shown if row["Time"] != "counted"]
+    said.rows("profile --by function", timed, by_function, time="Time")
+    said.rows(
+        "profile --by function",
+        [row for row in shown if row["Imbalance"] != units.NOTHING],
+        by_function,
+        imbalance="Imbalance",
+    )
+    summed = (
+        "SELECT function, sum(calls)::bigint calls, sum(time_ns)::bigint time_ns, sum(bytes)::bigint bytes"
+    )
+    said.rows(
+        "sql profile",
+        sql(measured, f"{summed} FROM profile GROUP BY ALL"),
+        by_function,
+        calls="calls",
+        time="time_ns",
+        bytes="bytes",
+    )
+    is_whole = not any(row["counted"] and row["timed"] for row in rows)
+    if is_whole:
+        said.rows(
+            "sql totals",
+            sql(measured, f"{summed} FROM totals GROUP BY ALL"),
+            by_function,
+            calls="calls",
+            bytes="bytes",
+        )
+    by_line = measured.profile("line")
+    for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
+        sums_of: Counter[Hashable] = Counter()
+        for row in by_line:
+            sums_of[by_function(row)] += row[field]
+        for of, value in sums_of.items():
+            said.add("profile --by line --json", word, of, value)
+    # diff leaves out what begins and ends MPI, and look-ups.
+    for row in printed_diff(measured)["functions"]:
+        for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
+            said.add("diff --json", word, by_function(row), row[field]["new"][0])
+    # All time of functions is the MPI time of the ranks, but for calls that have not returned.
+    ranks = measured.info()["ranks"]
+    within = [row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET]
+    said.add("profile --by function --json", "MPI time", IN_ALL, sum(within))
+    said.add("info --json", "MPI time", IN_ALL, sum(rank["mpi_ns"] - rank["unreturned_ns"] for rank in ranks))
+    phases = sql(measured, "FROM phases")
+    said.add("sql phases", "in calls", IN_ALL, sum(row["calls_ns"] for row in phases))
+    said.add(
+        "profile --by function --json",
+        "in calls",
+        IN_ALL,
+        sum(row["time_ns"] for row in rows if row["timed"]),
+    )
+    said.add("sql phases", "bytes", IN_ALL, sum(row["bytes"] for row in phases))
+    said.add("sql phases", "timed calls", IN_ALL, sum(row["timed_calls"] for row in phases))
+    said.add("profile --json", "timed calls", IN_ALL, sum(row["calls"] - row["counted"] for row in rows))
+
+
+def say_phases(said: Said, measured: Measurement) -> None:
+    """Phases that the program marks, and those that were found, with their iterations."""
+    figures = {
+        "time": "time_ns",
+        "in_calls": "calls_ns",
+        "share_in_calls": "calls_share",
+        "timed_calls": "timed_calls",
+        "bytes": "bytes",
+    }
+    said.rows("profile --by phase --json", measured.profile("phase"), by_phase, **figures, entered="entries")
+    shown = [
+        {**row, "phase": row["Phase"]}
+        for row in table_of(printed(measured, "profile", "--by", "phase"), "Phase")
+    ]
+    said.rows(
+        "profile --by phase",
+        shown,
+        by_phase,
+        time="Time",
+        in_calls="In calls",
+        share_in_calls="Share in calls",
+        timed_calls="Timed calls",
+        bytes="Bytes",
+    )
+    said.rows(
+        "profile --by phase",
+        [row for row in shown if row["Entered"] != units.NOTHING],
+        by_phase,
+        entered="Entered",
+    )
+    sums_of = ", ".join(
+        f"sum({name})::bigint {name}" for name in ("time_ns", "calls_ns", "timed_calls", "bytes")
+    )
+    summed = f"SELECT phase, {sums_of}"
+    said.rows(
+        "sql phases",
+        sql(measured, f"{summed} FROM phases GROUP BY ALL"),
+        by_phase,
+        time="time_ns",
+        in_calls="calls_ns",
+        timed_calls="timed_calls",
+        bytes="bytes",
+    )
+    page = content.of_run(open_run(measured.directory))
+    said.rows("page", page["phases"], by_phase, **figures, entered="entries")
+
+    found = document(measured, "phases")["phases"]
+
+    def of(row: Mapping[str, Any]) -> Hashable:
+        return "detected", row["number"]
+
+    said.rows("phases --json", found, of, takes="duration_ns", mpi_share="mpi_share", of_phase="line_share")
+    said.rows(
+        "page",
+        [{**row, "number": i} for i, row in enumerate(page["structure"])],
+        of,
+        takes="duration_ns",
+        mpi_share="mpi_share",
+        of_phase="line_share",
+    )
+    loops = [{**loop, "number": row["number"]} for row in found for loop in row["loops"][:1]]
+    said.rows("phases --json", loops, of, iterations="iterations", median="median_ns", longest="longest_ns")
+    said.rows(
+        "page",
+        [{**row, "number": i} for i, row in enumerate(page["structure"]) if row["iterations"]],
+        of,
+        iterations="iterations",
+        median="median_ns",
+        longest="longest_ns",
+    )
+    if found:
+        text = table_of(printed(measured, "phases"), "Phase")
+        listed: list[dict[str, Any]] = [{**row, "number": i} for i, row in enumerate(text)]
+        said.rows("phases", listed, of, takes="Takes", mpi_share="MPI share", of_phase="Of phase")
+        said.rows(
+            "phases",
+            [row for row in listed if row["Iterations"] != units.NOTHING],
+            of,
+            iterations="Iterations",
+            median="Median",
+        )
+    said.rows(
+        "sql detected_phases",
+        sql(
+            measured,
+            "FROM detected_phases",
+        ),
+        of,
+        takes="duration_ns",
+        mpi_share="mpi_share",
+        of_phase="line_share",
+    )
+
+
+def say_trace(said: Said, measured: Measurement) -> None:
+    """Events, messages and waits."""
+    info = measured.info()
+    is_whole = info["options"]["budget"] is None
+    of_program = "kind IS NOT NULL OR NOT starts_with(function, 'tare:')"
+    events = sql(measured, f"SELECT count(*) n FROM events WHERE {of_program}")[0]["n"]
+    said.add("sql events", "events", IN_ALL, events)
+    rows = document(measured, "events")["rows"]
+    said.add(
+        "events --json",
+        "events",
+        IN_ALL,
+        sum("kind" in row or not row["function"].startswith("tare:") for row in rows),
+    )
+    if not events:
+        return
+    for to in ("perfetto", "paje", "otf2"):
+        out = measured.directory.parent / f"out-{to}"
+        command: list[str | Path] = [measured.tare, "export", measured.directory, "--to", to, "-o", out]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        (number,) = re.findall(r"([\d,]+) events", told)
+        said.add(f"export --to {to}", "events", IN_ALL, int(number.replace(",", "")))
+    if is_whole:
+        own = sum("kind" in row for row in rows)
+        said.add(
+            "info --json",
+            "events",
+            IN_ALL,
+            info["cost"]["calls"] - info["cost"]["counted"] + info["cost"]["own_events"],
+        )
+        assert own == info["cost"]["own_events"]
+        said.rows(
+            "sql calls",
+            sql(measured, "SELECT function, count(*) n FROM calls GROUP BY ALL"),
+            by_function,
+            timed_calls="n",
+        )
+        said.rows(
+            "profile --by function --json",
+            [
+                {**row, "n": row["calls"] - row["counted"]}
+                for row in measured.profile("function")
+                if row["timed"]
+            ],
+            by_function,
+            timed_calls="n",
+        )
+        said.add("sql messages", "messages", IN_ALL, sql(measured, "SELECT count(*) n FROM messages")[0]["n"])
+        said.add(
+            "sql peers",
+            "messages",
+            IN_ALL,
+            sql(measured, "SELECT coalesce(sum(sent_messages), 0)::bigint n FROM peers")[0]["n"],
+        )
+        said.add(
+            "profile --by peer --json",
+            "messages",
+            IN_ALL,
+            sum(row["sent_messages"] for row in measured.profile("peer")),
+        )
+
+    def by_wait(row: Mapping[str, Any]) -> Hashable:
+        return row["kind"], row["function"], row["file"], row["line"]
+
+    page = content.of_run(open_run(measured.directory))
+    cells = page["matrix"]["cells"] if page["matrix"] else []
+    assert sum(row[2] for row in cells) == sum(row["sent_messages"] for row in measured.profile("peer"))
+    summed = "count(*) waits, sum(wait_ns)::bigint wait_ns"
+    query = f"SELECT kind, function, file, line, {summed} FROM waits GROUP BY ALL"
+    said.rows("sql waits", sql(measured, query), by_wait, waits="waits", waited="wait_ns")
+    said.rows("page", page["waits"], by_wait, waits="waits", waited="wait_ns")
+
+
+def say_page(said: Said, measured: Measurement, browser: Any, to: Path) -> None:
+    """What Chromium shows. Each number in it has its definition."""
+    command: list[str | Path] = [measured.tare, "report", measured.directory, "-o", to]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    context = browser.new_context(viewport={"width": 1600, "height": 1200}, offline=True)
+    opened = Opened(context.new_page(), to.as_uri())
+
+    def rows(section: str, *fields: str) -> list[dict[str, str]]:
+        if not opened.page.locator(f"#{section}").count():
+            return []
+        opened.page.locator(f"#{section}").scroll_into_view_if_needed()
+        opened.page.wait_for_timeout(200)
+        first = f"document.querySelector('#{section} .tabulator')"
+        cells = [
+            opened.page.evaluate(
+                f"[...{first}.querySelectorAll(\".tabulator-cell[tabulator-field='{field}']\")]"
+                ".map(each => each.textContent)"
+            )
+            for field in fields
+        ]
+        return [dict(zip(fields, row, strict=True)) for row in zip(*cells, strict=True)]
+
+    said.rows(
+        "Chromium",
+        rows("imbalance", "rank", "calls", "net_ns", "mpi_ns", "share"),
+        by_rank,
+        calls="calls",
+        net_time="net_ns",
+        mpi_time="mpi_ns",
+        mpi_share="share",
+    )
+    if detected := rows("phases", "phase", "duration_ns", "mpi_share", "line_share"):
+        said.rows(
+            "Chromium",
+            [{**row, "number": i} for i, row in enumerate(detected)],
+            lambda row: ("detected", row["number"]),
+            takes="duration_ns",
+            mpi_share="mpi_share",
+            of_phase="line_share",
+        )
+    of_locations = rows("flushes", "rank", "location", "records")
+    if len({row["rank"] for row in of_locations}) == len(of_locations):
+        said.rows("Chromium", of_locations, by_rank, records="records")
+    cards = dict(zip(opened.texts(".card .label"), opened.texts(".card .value"), strict=True))
+    said.add("Chromium", "MPI share", IN_ALL, cards["MPI share"])
+    said.add("Chromium", "cost", IN_ALL, cards["Cost of measuring"])
+    # Each heading of numbers says what it means.
+    without = opened.page.eval_on_selector_all(
+        ".tabulator-col[tabulator-field] .tabulator-col-title span",
+        "all => all.filter(each => !each.title).map(each => each.textContent)",
+    )
+    assert set(without) <= NAMES, "numbers without a definition"
+    assert opened.page.locator(".card .label span").first.get_attribute("title") == WORDS["MPI share"]
+    assert opened.complaints == []
+    context.close()
+
+
+# Headings of what is not a number, but names something.
+NAMES = {
+    "Function", "Where", "Caller", "World", "Rank", "Host", "State", "Location", "Kind", "What it did",
+    "Phase", "Iteration", "Iterations begin with", "Most time in and before", "Longer than usual", "Name",
+    "Sent at", "Received at", "From", "To",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Measurement]:
+    def record(name: str) -> Measurement:
+        directory, mpi = tmp_path_factory.mktemp("recorded"), openmpi4()
+        source, arguments, options = RECORDED[name]
+        (library,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare_record.so")
+        (directory / "libtare_record.so.0").symlink_to(library)
+        flags = [
+            f"-I{ROOT}/include",
+            "-pthread",
+            str(directory / "libtare_record.so.0"),
+            f"-Wl,-rpath,{directory}",
+        ]
+        program = compile_c(mpi, [PROGRAMS / source], directory / "program", "-g", *flags)
+        return measure(tare, mpi, RANKS, [program, *arguments], directory / "run", *options)
+
+    return record
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_one_word_is_one_number(
+    name: str, recorded: Callable[[str], Measurement], browser: Any, tmp_path: Path
+) -> None:
+    measured, said = recorded(name), Said()
+    assert (measured.ended.returncode != 0) == (name == "killed"), measured.ended.stderr
+    say_runs_and_ranks(said, measured)
+    say_functions(said, measured)
+    say_phases(said, measured)
+    say_trace(said, measured)
+    say_page(said, measured, browser, tmp_path / "page.html")
+    said.check()
+    # Nothing was compared with itself alone.
+    at_least = {
+        "calls": 6,
+        "MPI time": 5,
+        "MPI share": 6,
+        "net time": 4,
+        "time": 4,
+        "bytes": 4,
+        "timed calls": 3,
+        "cost": 3,
+    }
+    if RECORDED[name][2] == ["--trace"]:
+        at_least |= {"events": 5, "records": 3, "messages": 3, "load balance": 3}
+    if name == "iterations":
+        at_least |= {"iterations": 3, "waits": 2, "takes": 4}
+    if name == "phases and own events":
+        at_least |= {"entered": 3}
+    assert {word: said.places(word) for word in at_least if said.places(word) < at_least[word]} == {}
