@@ -123,7 +123,7 @@ def test_tables_fit_the_terminal(tare: Tare, run_dir: Path, by: str, columns: in
     _, shown = tare("profile", run_dir, "--by", by, COLUMNS=str(columns)).stdout.split("\n\n")
     lines = shown.splitlines()
     assert len(lines) > 3 and max(map(len, lines)) <= columns
-    assert ("Bytes from" if "peer" in by else "MPI share") in lines[0]
+    assert ("Bytes from" if "peer" in by else "In calls") in lines[0]
 
 
 def test_peers_are_sorted_and_chosen(tare: Tare, run_dir: Path) -> None:
@@ -145,7 +145,7 @@ def test_phases_have_time_in_mpi(tare: Tare, run_dir: Path) -> None:
     assert [row["phase"] for row in rows] == ["solve", None, "other"]
     assert rows[0] == {
         "world": 0, "phase": "solve", "entries": 6, "time_ns": 3_000_000_000, "calls_ns": 600_000_000,
-        "mpi_share": 0.2, "calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": 1_500_000_000.0,
+        "calls_share": 0.2, "timed_calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": 1_500_000_000.0,
         "rank_min_ns": 750_000_000, "rank_max_ns": 2_250_000_000, "rank_max": 1,
     }  # fmt: skip
     lines = tare("profile", run_dir, "--by", "phase").stdout.split("\n\n")[1].splitlines()

@@ -302,7 +302,7 @@ def _slow_iterations(found: Finding, start_ns: int) -> str:
     begins = f"from one call of {_call(found.function, found.at)} to the next"
     cause = f"rank {found.cause_rank}, {what} {_call(found.cause_function, found.cause_at)}"
     which = f"{found.calls:,} of {int(found.detail):,} of rank {found.ranks[0]}"
-    costs = f"which costs {units.percent(found.share)} of the time"
+    costs = f"which costs {_takes(found)}"
     return (
         f"Slow iterations{where}: {which}, {begins}, take up to {most} where the median is {usual}, {costs}; "
         f"the slowest begins {when:.3f} s after the start, and {units.percent(found.cause_share or 0.0)} of "

@@ -69,7 +69,7 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
     rank, function, site, in_call = most
     return Finding(
         kind="slow iterations",
-        share=loop.beyond_ns / basis.net_ns,
+        share=basis.share(loop.beyond_ns),
         time_ns=loop.beyond_ns,
         beyond_ns=loop.beyond_ns,
         function=loop.function,
