@@ -94,6 +94,7 @@ def waits_are_borne_out(tables: Tables, found: Finding) -> None:
     """The time, the ranks and the calls that waited; the rank that caused it, and what that did."""
     of_cause = f"root_function = {text(found['cause_function'])} AND {is_at(found, 'cause_', 'at_')}"
     of_cause += f" AND root_in_call = {found['cause_in_call']}"
+    of_cause += " AND root_scheduled IS DISTINCT FROM 'descheduled'"
     waits = f"{ROOTS} WHERE {of_cause}"
     all_ns = float(tables.one(f"SELECT sum(root_ns) FROM {waits}"))
     assert found["time_ns"] == pytest.approx(all_ns, rel=ABOUT), found["sentence"]
@@ -117,8 +118,11 @@ def waits_are_borne_out(tables: Tables, found: Finding) -> None:
         assert found["kind"] in kinds[:2]
     if found["kind"] in ("load imbalance", "slow rank", "alternating imbalance"):
         times = _outside(tables, found)
-        assert found["most_ns"] == pytest.approx(max(times.values()), rel=0.02), found["sentence"]
-        if found["kind"] != "alternating imbalance":
+        # Without the time in which they had no processor.
+        off = {rank: tables.one(f"SELECT descheduled_ns FROM ranks WHERE rank = {rank}") for rank in times}
+        least = max(times[rank] - off[rank] for rank in times)
+        assert 0.98 * least <= found["most_ns"] <= 1.02 * max(times.values()), found["sentence"]
+        if found["kind"] != "alternating imbalance" and max(off.values()) < 0.02 * max(times.values()):
             assert min(times[rank] for rank in found["ranks"]) >= max(
                 (times[rank] for rank in times if rank not in found["ranks"]), default=0
             )
@@ -181,6 +185,13 @@ def rest_is_borne_out(tables: Tables, found: Finding) -> None:
     assert found["cause_share"] * found["time_ns"] <= 1.001 * here_ns, found["sentence"]
 
 
+def processors_are_borne_out(tables: Tables, found: Finding) -> None:
+    """The time outside MPI in which the ranks had no processor; what is lost is in calls."""
+    assert found["most_ns"] == tables.one("SELECT sum(descheduled_ns) FROM ranks"), found["sentence"]
+    if found["lost_ns"]:
+        rest_is_borne_out(tables, found)
+
+
 def cost_is_borne_out(tables: Tables, found: Finding) -> None:
     assert found["share"] == pytest.approx(
         tables.one("SELECT sum(cost_share * net_ns) / sum(net_ns) FROM ranks"), rel=0.01
@@ -234,6 +245,7 @@ def unexpected_are_borne_out(tables: Tables, found: Finding) -> None:
 BORNE_OUT: dict[str, Callable[[Tables, Finding], None]] = {
     **dict.fromkeys(OF_WAITS, waits_are_borne_out), **dict.fromkeys(OF_CALLS, calls_are_borne_out),
     "not explained": rest_is_borne_out, "oversubscription": rest_is_borne_out,
+    "descheduled": processors_are_borne_out,
     "cost of measuring": cost_is_borne_out,
     "slow iterations": iterations_are_borne_out, "needless barrier": barrier_is_borne_out,
     "unexpected messages": unexpected_are_borne_out, "hot spot": hub_is_borne_out, "farm": hub_is_borne_out,
@@ -287,7 +299,8 @@ def test_each_sentence_is_borne_out(
     )
     assert measured.ended.returncode == 0, measured.ended.stderr
     said = planted.what_is_said(measured)
-    assert said["is_traced"] and said["findings"], said["sentences"]
+    # On a machine that has nothing else to do, nothing limits some of them.
+    assert said["is_traced"] and said["sentences"]
     tables = Tables(run)
     totals_are_borne_out(tables, said)
     for each in said["findings"]:

@@ -62,7 +62,7 @@ def test_summary_tells_the_run_in_80_columns(measured: subprocess.CompletedProce
         "2 finished",
         "exit code 0",
         f"probe.c:{line_of('MPI_Barrier')}",
-        "bytes an event",
+        "bytes each",
         "MPI_Init",
     ):
         assert part in measured.stderr

@@ -14,7 +14,8 @@ from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 
 LONG = ["events", "messages", "collectives", "requests", "waits"]
 TABLES = {
-    *LONG, "profile", "ranks", "locations", "callsites", "communicators", "peers", "phases", "totals",
+    *LONG, "profile", "ranks", "locations", "scheduling", "callsites", "communicators", "peers", "phases",
+    "totals",
     "site_totals", "samples", "sample_histograms", "detected_phases", "iterations", "clock_violations",
     "rounds", "reductions",
 }  # fmt: skip

@@ -91,8 +91,8 @@ def test_calls_are_those_of_the_profile(measured: Measurement) -> None:
     counted = query(measured, "SELECT function, count(*) FROM calls GROUP BY ALL ORDER BY 1")
     profiled = "SELECT function, sum(calls) FROM profile WHERE timed GROUP BY ALL ORDER BY 1"
     assert [(name, int(str(count))) for name, count in query(measured, profiled)] == counted
-    in_ranks = query(measured, "SELECT sum(events) FROM ranks")
-    assert in_ranks == query(measured, "SELECT sum(events) FROM locations")
+    in_ranks = query(measured, "SELECT sum(records) FROM ranks")
+    assert in_ranks == query(measured, "SELECT sum(records) FROM locations")
 
 
 def test_requests_have_the_calls_that_started_and_completed_them(measured: Measurement) -> None:

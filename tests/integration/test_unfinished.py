@@ -53,8 +53,8 @@ def test_a_run_that_goes_on(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_pa
         for rank in range(RANKS):
             location = info["locations"][rank]
             assert before[rank]["calls"] <= location["calls"] <= after[rank]["calls"]
-            # All that is timed is recorded, and can be read; events are counted last, while calls go on.
-            assert location["calls"] - location["counted"] - 1 <= location["events"] <= after[rank]["calls"]
+            # All that is timed is recorded, and can be read; records are counted last, while calls go on.
+            assert location["calls"] - location["counted"] - 1 <= location["records"] <= after[rank]["calls"]
             assert location["dropped"] == 0
         functions = {row["function"] for row in run.events("--limit", "50")}
         assert {"MPI_Init", "MPI_Allreduce", "MPI_Sendrecv"} <= functions
@@ -91,7 +91,7 @@ def check(run: Measurement, state: str, done: dict[str, int]) -> None:
     for location in info["locations"]:
         # Look-ups are only counted.
         assert (location["calls"] - location["counted"]) * RANKS == sum(done.values())
-        assert location["events"] == location["calls"] - location["counted"]
+        assert location["records"] == location["calls"] - location["counted"]
         assert location["flushes"] > 0
         assert location["bytes"] > 0
         assert location["bytes_per_record"] == location["bytes"] / location["records"]

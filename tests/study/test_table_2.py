@@ -184,8 +184,8 @@ class MadeUpRun:
         trace = {"policy": "block"}
         of_zero = _native.Cost(flushes=1, drains=1, flush_bytes=30, drain_bytes=7)
         self.processes = [
-            _native.Process(rank=0, size=2, trace=_native.Trace(**trace, events=13), cost=of_zero),
-            _native.Process(rank=1, size=2, trace=_native.Trace(**trace, events=2), cost=_native.Cost()),
+            _native.Process(rank=0, size=2, trace=_native.Trace(**trace, records=13), cost=of_zero),
+            _native.Process(rank=1, size=2, trace=_native.Trace(**trace, records=2), cost=_native.Cost()),
         ]
         self.entries = {"a": 2, "b": 1}
         self.read = 0
@@ -242,7 +242,7 @@ def test_a_trace_with_phases_is_read_only_where_there_is_time() -> None:
         ("trace", "dropped", 1),
         ("trace", "overwritten_bytes", 1),
         ("trace", "kept_newest", True),
-        ("trace", "events", 14),  # one is not in the trace
+        ("trace", "records", 14),  # one is not in the trace
         ("cost", "flush_bytes", 31),
     ],
 )

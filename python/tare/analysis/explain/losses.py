@@ -38,17 +38,24 @@ class Loss:
     kind: str = ""  # of wait; "" is time in calls that is no wait
     cause_rank: int = -1  # that made the others wait in the end; -1 is not known
     activity: Activity | None = None  # meanwhile
-    scheduled: str = "running"  # it then; or "descheduled" or "blocked": it ran on no processor
+    is_descheduled: bool = False  # it could have run then, but had no processor
+    blocked_ns: float = 0.0  # the part of `time_ns` because of which it was blocked
     by_rank: dict[int, float] = field(default_factory=dict)  # `time_ns` of each rank that waited
-    waits: int = 0
     longest_ns: float = 0.0
-    # In equally long parts of the run: `time_ns` and `waits`.
+    # In equally long parts of the run: `time_ns`; and the number of waits, by how the cause was scheduled:
+    # one that ran, and then was blocked, is in both.
     by_time: list[float] = field(default_factory=list)
-    waits_by_time: list[float] = field(default_factory=list)
+    waits_of: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def waits_by_time(self) -> list[float]:
+        """The number of waits in each of these parts."""
+        return max(self.waits_of.values(), key=sum, default=[])
 
     def scale(self, by: float) -> None:
         """Leaves this part of it."""
         self.time_ns *= by
+        self.blocked_ns *= by
         self.by_rank = {rank: time_ns * by for rank, time_ns in self.by_rank.items()}
         self.by_time = [time_ns * by for time_ns in self.by_time]
 
@@ -68,7 +75,7 @@ class Losses:
     @property
     def descheduled(self) -> list[Loss]:
         """Those for which a rank is the cause that could have run, but had no processor."""
-        return [loss for loss in self.left if loss.scheduled == "descheduled"]
+        return [loss for loss in self.left if loss.is_descheduled]
 
     def take(self, losses: Iterable[Loss]) -> float:
         """Takes these, so that they are not left any more; their time."""
@@ -106,18 +113,20 @@ def all_of(basis: Basis) -> Losses:
         if of.cause_rank >= 0:
             at, in_call = basis.place(of.cause_site), of.cause_in_call
             activity = Activity(of.cause_function, at, in_call)
-        key = (line, of.kind, of.cause_rank, activity, of.cause_scheduled)
+        is_descheduled = of.cause_scheduled == "descheduled"
+        key = (line, of.kind, of.cause_rank, activity, is_descheduled)
         kind: str = of.kind
         if activity and activity.in_call and _may_be_held_up(activity.function, sizes):
             kind = ""
-        loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity, of.cause_scheduled))
+        loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity, is_descheduled))
         loss.time_ns += of.wait_ns
-        loss.waits += of.waits
+        loss.blocked_ns += of.wait_ns if of.cause_scheduled == "blocked" else 0.0
         loss.longest_ns = max(loss.longest_ns, of.longest_ns)
         for rank, time_ns in enumerate(of.by_rank):
             loss.by_rank[rank] = loss.by_rank.get(rank, 0.0) + time_ns
         loss.by_time = _sums(loss.by_time, of.by_time)
-        loss.waits_by_time = _sums(loss.waits_by_time, of.waits_by_time)
+        counts = loss.waits_of.get(of.cause_scheduled, [])
+        loss.waits_of[of.cause_scheduled] = _sums(counts, of.waits_by_time)
     room = {line: float(time_ns) for line, time_ns in _in_calls(basis).items()}
     outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())
@@ -142,7 +151,7 @@ def _descheduled_in_calls(basis: Basis) -> list[Loss]:
     for of in basis.outside:
         if of.descheduled_in_calls_ns:
             line = of.function, basis.place(of.site)
-            loss = found.setdefault(line, Loss(line, 0.0, scheduled="descheduled"))
+            loss = found.setdefault(line, Loss(line, 0.0, is_descheduled=True))
             loss.time_ns += of.descheduled_in_calls_ns
             loss.by_rank[of.rank] = loss.by_rank.get(of.rank, 0.0) + of.descheduled_in_calls_ns
     return list(found.values())

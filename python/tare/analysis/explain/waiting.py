@@ -67,7 +67,7 @@ class Group:
         """The share of it in which the cause ran on no processor of its own accord; None: in calls."""
         if self.activity is None or self.activity.in_call:
             return None
-        return total(loss for loss in self.losses if loss.scheduled == "blocked") / self.time_ns
+        return sum(loss.blocked_ns for loss in self.losses) / self.time_ns
 
     def by_cause(self) -> dict[int, float]:
         """Their time by the rank that caused them, the largest first."""
@@ -99,7 +99,7 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         at=line[1],  # type: ignore[index]
         here_share=here_ns / group.time_ns if group.time_ns else None,
         ranks=group.ranks(),
-        calls=sum(loss.waits for loss in group.losses),
+        calls=round(sum(sum(loss.waits_by_time) for loss in group.losses)),
         cause_rank=cause if cause >= 0 else None,
         cause_share=cause_ns / group.time_ns if cause >= 0 else None,
         cause_function=activity.function if activity else "",

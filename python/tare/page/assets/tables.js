@@ -37,7 +37,7 @@
       formatter: (cell) => cellOf(column, cell.getRow().getData()),
       headerWordWrap: true, // a heading is never cut: it has as many lines as it needs, and room for its longest word
       width,
-      minWidth: Math.max(minWidth ?? (isText ? 130 : 84), 24 + 8 * Math.max(...title.split(" ").map((word) => word.length))),
+      minWidth: Math.max(minWidth ?? (isText ? 130 : 84), 30 + 8.5 * Math.max(...title.split(" ").map((word) => word.length))),
       widthGrow: grow ?? (isText ? 2 : 1),
       resizable: false,
     };
@@ -141,11 +141,14 @@
       table.paper?.remove();
       table.paper = null;
       if (holder.dataset.ready !== "1") continue;
-      holder.hidden = isPaper && many;
-      if (holder.hidden) {
-        table.paper = printed(columns, made.getRows("active").map((row) => row.getData()));
-        holder.after(table.paper);
-      } else if (holder.clientWidth) made.redraw(true);
+      holder.hidden = false;
+      if (!(isPaper && many) && holder.clientWidth) made.redraw(true);
+      // On paper it has all of its rows and columns.
+      const isWide = () => made.getColumns().reduce((sum, column) => sum + column.getWidth(), 0) > holder.clientWidth + 1;
+      if (!isPaper || !(many || isWide())) continue;
+      holder.hidden = true;
+      table.paper = printed(columns, made.getRows("active").map((row) => row.getData()));
+      holder.after(table.paper);
     }
   };
 })();
