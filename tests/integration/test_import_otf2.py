@@ -36,9 +36,9 @@ def output(tare: Path, *arguments: Path | str) -> str:
 
 
 def messages(run_dir: Path) -> Counter[str]:
-    """All but numbers of sites."""
+    """All but numbers of sites, and how many messages lay there: an import may find another number."""
     found = pa.table(tare_package.open(run_dir).messages).to_pylist()
-    left = ("message", "communicator_key")
+    left = ("message", "communicator_key", "queued")
     return Counter(
         json.dumps({key: value for key, value in one.items() if "site" not in key and key not in left})
         for one in found
