@@ -335,12 +335,12 @@ static void oversubscribed(void) {
   sched_setaffinity(0, sizeof two, &two);
   for (int step = 0; step < 20; ++step) {
     work(25);
-    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here */
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD);
   }
 }
 
 /* Something stops rank 1 twice.
- * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=1 */
+ * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=0.67 */
 static void stopped(void) {
   for (int step = 0; step < 40; ++step) {
     work(10);

@@ -13,12 +13,14 @@ from tare.analysis.explain.losses import Loss, total
 def no_processor(basis: Basis, told: Told) -> list[Finding]:
     """What ranks lose because one of them, or another rank that they wait for, had no processor.
 
-    They share processors, or something else ran on these. Without a trace it is not known who waits for
-    them: then only their own time is told.
+    They share processors, or something else ran on these. If nobody waits much for them, or if it is not
+    known without a trace, only their own time is told.
     """
     own_ns = {each.rank: each.scheduling.descheduled_ns for each in basis.processes}
     losses: Sequence[Loss] = told.losses.descheduled
-    time_ns = total(losses) if basis.is_traced else sum(own_ns.values())
+    if basis.share(total(losses)) < MIN_SHARE:
+        losses = []
+    time_ns = total(losses) if losses else sum(own_ns.values())
     if basis.share(time_ns) < MIN_SHARE:
         return []
     told.losses.take(losses)
