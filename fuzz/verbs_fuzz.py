@@ -141,9 +141,9 @@ class Site:
 
     page = b"page"
 
-    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
+    def answer(self, name: str, query: dict[str, int], words: str = "") -> tuple[str, bytes] | None:
         """One for some names."""
-        return None if query else ("text/plain", name.encode("utf-8", "replace"))
+        return None if query else ("text/plain", (name + words).encode("utf-8", "replace"))
 
 
 def of_requests(data: bytes) -> None:

@@ -54,7 +54,7 @@ struct CallRecord {
   std::uint64_t leave;
   std::uint64_t bytes;         // no_bytes for functions that move none
   std::int32_t peer;           // rank in the communicator: destination, source, root or target; no_peer
-  std::int32_t tag;            // in calls that begin an epoch of one-sided accesses: see below
+  std::int32_t tag;            // in calls that begin an epoch of one-sided accesses: see above
   std::uint32_t communicator;  // number in this process, or that of a window or file; no_communicator
   std::uint32_t request;       // request handle folded to 32 bits, of the request that the call created
 };

@@ -20,8 +20,10 @@ using format::SchedulingSpan;
 using format::SchedulingSums;
 
 constexpr std::uint64_t first_shortest_ns = 100'000;
-// Readings take at most this part of the time. One that was interrupted does not count.
-constexpr std::uint64_t most_of_time = 500, longest_intervals = 10;
+// A system call is saved where the thread was on its processor all the time; the counts are then read now and then.
+constexpr std::uint64_t readings_for_counts = 64;
+// Readings take at most a hundredth of the time.
+constexpr std::uint64_t times_of_cost = 100;
 
 std::uint64_t more(std::uint64_t one, std::uint64_t other) noexcept { return one > other ? one - other : 0; }
 
@@ -52,6 +54,22 @@ void read_allowed(SchedulingSums& sums) noexcept {
   if ((sums.readings & (sums.readings - 1)) != 0) return;
   unsigned long mask[sizeof sums.allowed / sizeof(unsigned long)] = {};
   if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) > 0) std::memcpy(sums.allowed, mask, sizeof mask);
+}
+
+// Adds what the kernel has counted of the thread since this was called last. Returns how often it had to wait.
+std::uint64_t read_counts(SchedulingSums& sums, SchedulingReading& last) noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  const auto add_since = [](std::uint64_t& sum, std::uint64_t& before, long now) {
+    const std::uint64_t since = static_cast<std::uint64_t>(now) - before;
+    sum += since;
+    before = static_cast<std::uint64_t>(now);
+    return since;
+  };
+  add_since(sums.preemptions, last.preemptions, usage.ru_nivcsw);
+  add_since(sums.page_faults, last.page_faults, usage.ru_minflt);
+  add_since(sums.major_page_faults, last.major_page_faults, usage.ru_majflt);
+  return add_since(sums.switches, last.switches, usage.ru_nvcsw);
 }
 
 // Of the time off a processor since the last reading, what the thread waited for one.
@@ -124,24 +142,17 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
   SchedulingSums& sums = shared.scheduling;
   SchedulingReading& last = location.scheduling;
   const std::uint64_t wall_ns = read_ns(CLOCK_MONOTONIC), processor_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  const auto switches = static_cast<std::uint64_t>(usage.ru_nvcsw),
-             preemptions = static_cast<std::uint64_t>(usage.ru_nivcsw),
-             page_faults = static_cast<std::uint64_t>(usage.ru_minflt),
-             major_page_faults = static_cast<std::uint64_t>(usage.ru_majflt);
   read_allowed(sums);
   ++sums.readings;
   if (last.wall_ns == 0) {
+    SchedulingSums none{};  // what the thread did before does not count
+    read_counts(none, last);
     const std::uint64_t delay = read_delay();
     last.delay_ns = delay == UINT64_MAX ? 0 : delay;
   } else {
-    sums.switches += switches - last.switches;
-    sums.preemptions += preemptions - last.preemptions;
-    sums.page_faults += page_faults - last.page_faults;
-    sums.major_page_faults += major_page_faults - last.major_page_faults;
-    const std::uint64_t passed_ns = wall_ns - last.wall_ns;
-    const OffProcessor off = divide(last, more(passed_ns, processor_ns - last.processor_ns), switches - last.switches);
+    const std::uint64_t passed_ns = wall_ns - last.wall_ns, off_ns = more(passed_ns, processor_ns - last.processor_ns);
+    const bool is_looked_at = off_ns >= first_shortest_ns || sums.readings % readings_for_counts == 0;
+    const OffProcessor off = divide(last, off_ns, is_looked_at ? read_counts(sums, last) : 0);
     begin = std::max({begin, last.ticks, net_begin()});
     // Calls that are only counted tell nothing of when they were made.
     if (last.counted_calls == location.counted_calls && location.mode != Mode::paused && end > begin) {
@@ -156,22 +167,17 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
                  {begin, end, is_outside ? own : OffProcessor{}, is_outside ? OffProcessor{} : own});
     }
   }
-  const std::uint64_t ended = now(), cost = ended - started;
+  const std::uint64_t ended = now(), interval = SchedulingReading::interval_ns << tick_shift();
+  location.weighing.leave_out(ended - started);
+  const bool is_interrupted = ended - started > Weighing::longest_ns << tick_shift();
+  const std::uint64_t cost = is_interrupted ? last.cost : ended - started;
   sums.cost_ticks += cost;
-  location.weighing.leave_out(cost);
-  const std::uint64_t interval = SchedulingReading::interval_ns << tick_shift();
-  const std::uint64_t usual = last.cost == 0 ? cost : std::min(cost, last.cost);
-  location.reading_due = ended + std::clamp(most_of_time * usual, interval, longest_intervals * interval);
-  last = {end,
-          wall_ns,
-          processor_ns,
-          switches,
-          preemptions,
-          page_faults,
-          major_page_faults,
-          last.delay_ns,
-          location.counted_calls,
-          cost};
+  location.reading_due = ended + std::max(interval, times_of_cost * cost);
+  last.ticks = end;
+  last.wall_ns = wall_ns;
+  last.processor_ns = processor_ns;
+  last.counted_calls = location.counted_calls;
+  last.cost = cost;
 }
 
 }  // namespace tare::recorder

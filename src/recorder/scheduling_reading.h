@@ -16,7 +16,7 @@ struct SchedulingReading {
   std::uint64_t switches, preemptions, page_faults, major_page_faults;
   std::uint64_t delay_ns;  // what the kernel has counted as waiting for a processor; or should have
   std::uint64_t counted_calls;
-  std::uint64_t cost;  // of the reading, in ticks
+  std::uint64_t cost;  // of the last one that was not interrupted, in ticks
 };
 
 }  // namespace tare::recorder

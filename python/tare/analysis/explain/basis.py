@@ -171,18 +171,18 @@ class Basis:
     @cached_property
     def outside_ns(self) -> dict[Line, dict[int, int]]:
         """The time of each rank outside MPI before the calls of each line."""
-        times: dict[Line, dict[int, int]] = {}
-        for each in self.outside:
-            _add(times.setdefault((each.function, self.place(each.site)), {}), each.rank, each.time_ns)
-        return times
+        return self._outside(lambda of: of.time_ns)
 
     @cached_property
     def worked_ns(self) -> dict[Line, dict[int, int]]:
         """The same, without the time in which they had no processor."""
+        return self._outside(lambda of: of.time_ns - of.descheduled_ns)
+
+    def _outside(self, time_ns: Callable[[OutsideSum], int]) -> dict[Line, dict[int, int]]:
         times: dict[Line, dict[int, int]] = {}
         for each in self.outside:
             line = each.function, self.place(each.site)
-            _add(times.setdefault(line, {}), each.rank, each.time_ns - each.descheduled_ns)
+            _add(times.setdefault(line, {}), each.rank, time_ns(each))
         return times
 
     @cached_property
