@@ -32,6 +32,7 @@
 
 #include "format/functions.h"
 #include "format/number.h"
+#include "mpi/interposition/loaded_objects.h"
 #include "mpi/interposition/weak_references.h"
 
 namespace tare::timing {
@@ -73,23 +74,6 @@ void* earlier(void* left, void* right) noexcept {
   return first.found == 0 ? left : right;
 }
 
-// Searches all loaded objects. A library that Python or a plugin loader opened with RTLD_LOCAL is not in the search
-// order of the program.
-void* in_any_object(const char* name) noexcept {
-  void* self = dlopen(nullptr, RTLD_LAZY);
-  link_map* object = nullptr;
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return nullptr;
-  for (; object != nullptr; object = object->l_next) {
-    if (object->l_name[0] == '\0') continue;
-    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* address = dlsym(handle, name);
-    dlclose(handle);
-    if (address != nullptr) return address;
-  }
-  return nullptr;
-}
-
 // The function that a call would reach without this library: that of the next tool, or of MPI itself; nullptr if no
 // loaded object has a symbol of that name. Calls the dynamic loader, so it must not be used during a measured call.
 void* below(const char* name) noexcept {
@@ -98,7 +82,8 @@ void* below(const char* name) noexcept {
   void* plain = dlsym(RTLD_NEXT, name);
   if (versioned != nullptr && plain != nullptr && versioned != plain) return earlier(versioned, plain);
   if (versioned != nullptr) return versioned;
-  return plain != nullptr ? plain : in_any_object(name);
+  if (plain != nullptr) return plain;
+  return mpi::first_of_loaded([=](const link_map& object) { return mpi::symbol_of(object, name, dlsym); });
 }
 
 // The record of one process: a line of JSON, appended to $TARE_TIMING.<host> when the process ends.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "mpi/interposition/loaded_objects.h"
 #include "mpi/interposition/real_dlsym.h"
 
 namespace tare::mpi {
@@ -56,16 +57,17 @@ void* init_beside(const void* address) noexcept {
 }
 
 Library find_among_all() noexcept {
+  Library found{};
   void* self = dlopen(nullptr, RTLD_LAZY);
-  link_map* object = nullptr;
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return {};
-  for (; object != nullptr; object = object->l_next) {
-    if (object->l_name[0] == '\0' || object == own_object()) continue;
-    void* address = init_below(object->l_name);
-    const Library found = open_library(address);
-    if (found.handle != nullptr && address != real_dlsym(self, "PMPI_Init")) return found;
-  }
-  return {};
+  first_of_loaded([&](const link_map& object) -> void* {
+    if (object.l_name[0] == '\0' || &object == own_object()) return nullptr;
+    void* address = init_below(object.l_name);
+    const Library library = open_library(address);
+    if (library.handle == nullptr || address == real_dlsym(self, "PMPI_Init")) return nullptr;
+    found = library;
+    return address;
+  });
+  return found;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "mpi/interposition/dispatch.h"
 #include "mpi/interposition/dlsym.h"
+#include "mpi/interposition/loaded_objects.h"
 #include "mpi/interposition/real_dlsym.h"
 #include "mpi/interposition/references.h"
 #include "mpi/interposition/stubs.h"
@@ -26,20 +27,12 @@ namespace {
 // Finds an MPI library, wherever it is loaded, by a function that may be called at any time.
 void* find_initialized() noexcept {
   if (void* address = real_dlsym(RTLD_DEFAULT, "PMPI_Initialized")) return address;
-  void* self = dlopen(nullptr, RTLD_LAZY);
-  link_map* object = nullptr;
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return nullptr;
-  for (; object != nullptr; object = object->l_next) {
+  return first_of_loaded([](const link_map& object) -> void* {
     // Shells and compilers end here too, so not each of their objects is opened.
-    const char* slash = std::strrchr(object->l_name, '/');
-    if (slash == nullptr || std::strstr(slash, "mpi") == nullptr) continue;
-    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* address = real_dlsym(handle, "PMPI_Initialized");
-    dlclose(handle);
-    if (address != nullptr) return address;
-  }
-  return nullptr;
+    const char* slash = std::strrchr(object.l_name, '/');
+    const bool may_be_mpi = slash != nullptr && std::strstr(slash, "mpi") != nullptr;
+    return may_be_mpi ? symbol_of(object, "PMPI_Initialized", real_dlsym) : nullptr;
+  });
 }
 
 // Finds one that was opened locally and that this library was asked for through dlsym.

@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "mpi/interposition/loaded_objects.h"
 #include "mpi/interposition/real_dlsym.h"
 
 namespace tare::mpi::referee {
@@ -69,18 +70,10 @@ void* Tools::function(unsigned tool, const char* name, const Library& library) c
 
 void* Tools::below(const char* name) const noexcept {
   const void* own = object_of(reinterpret_cast<const void*>(&object_of));
-  void* self = dlopen(nullptr, RTLD_LAZY);
-  link_map* object = nullptr;
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return nullptr;
-  for (; object != nullptr; object = object->l_next) {
-    if (object->l_name[0] == '\0') continue;
-    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* found = real_dlsym(handle, name);
-    dlclose(handle);
-    if (found != nullptr && object_of(found) != own && !contain(found)) return found;
-  }
-  return nullptr;
+  return first_of_loaded([&](const link_map& object) -> void* {
+    void* found = symbol_of(object, name, real_dlsym);
+    return found != nullptr && object_of(found) != own && !contain(found) ? found : nullptr;
+  });
 }
 
 bool Tools::contain(const void* address) const noexcept {
