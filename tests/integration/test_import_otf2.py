@@ -36,7 +36,7 @@ def output(tare: Path, *arguments: Path | str) -> str:
 
 
 def messages(run_dir: Path) -> Counter[str]:
-    """All but numbers of sites, and how many messages lay there: an import may find another number."""
+    """All but numbers of sites, and of queued messages, of which an import may know more."""
     found = pa.table(tare_package.open(run_dir).messages).to_pylist()
     left = ("message", "communicator_key", "queued")
     return Counter(

@@ -23,8 +23,8 @@ rows::Messages row_of(const Message& message, std::int64_t number, const RunText
           .bytes = bytes_if_known(message.sent.bytes),
           .received_bytes = bytes_if_known(message.received.bytes),
           .unexpected = message.is_matched() ? std::optional(message.is_unexpected()) : std::nullopt,
-          .queued = message.received.rank < 0 ? std::nullopt
-                                              : std::optional(static_cast<std::int32_t>(message.received.queued)),
+          .queued = message.received.queued ? std::optional(static_cast<std::int32_t>(*message.received.queued))
+                                            : std::nullopt,
           .send_traced_call = call(message.sent),
           .send_completion = completion(message.sent),
           .receive_traced_call = call(message.received),

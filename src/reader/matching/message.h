@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "format/record.h"
@@ -27,8 +28,9 @@ struct Part {
   PartCall posted;           // the call that sent, posted the receive, or began the collective operation
   PartCall completed;        // the call that completed it; for a blocking call the same
   std::uint64_t bytes = format::no_bytes;
-  std::uint32_t queued =
-      0;  // of a receive: messages to the rank that had been sent and not received when it was posted
+  // Of a receive: messages to the rank that had been sent, and for which no receive had been posted, when it was
+  // posted.
+  std::optional<std::uint32_t> queued{};
 };
 
 // A point-to-point message. If it was sent and never received, `received` has rank -1, and vice versa.
@@ -69,7 +71,7 @@ struct End {
   // the receive; for a collective, the call of the last rank that it needs; for one-sided accesses, see matcher.h.
   PartCall other;
   std::uint64_t bytes = format::no_bytes;  // for Kind::sent: of the message
-  std::uint32_t queued = 0;                // for Kind::sent: of the receive, see Part
+  std::optional<std::uint32_t> queued{};   // for Kind::sent: of the receive, see Part
 
   // For Kind::sent: the send was complete before the receive was posted, so MPI had to keep the message.
   bool is_unexpected() const { return completed.leave_ns < other.enter_ns; }

@@ -52,7 +52,9 @@ MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow&
   const std::int32_t tag = of.tag < 0 ? any_tag : of.tag;
   const Slot slot = make(row, call, {of.communicator, source, row.rank, tag, of.epoch}, Direction::received);
   halves_[slot].part.bytes = is_complete ? of.bytes : no_bytes;
-  halves_[slot].part.queued = queued(halves_[slot], row.rank);
+  Queue& queue = queue_of(halves_[slot], row.rank);
+  if (queue.open == 0) halves_[slot].part.queued = queue.messages;
+  if (is_open) ++queue.open;
   halves_[slot].is_open = is_open;
   if (receives.posted.post(slot, {of.communicator, source, tag})) pair(slot);
   return slot;
@@ -95,9 +97,9 @@ void MessageMatcher::pair(Slot slot) {
         cancellable->second.push_back(slot);
   }
   const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
-  if (half.direction == Direction::sent && !is_pair) ++queued(half, at.destination);
+  if (half.direction == Direction::sent && !is_pair) ++queue_of(half, at.destination).messages;
   if (half.direction == Direction::received && is_pair)
-    if (std::uint32_t& messages = queued(half, at.destination); messages > 0) --messages;
+    if (Queue& queue = queue_of(half, at.destination); queue.messages > 0) --queue.messages;
   if (!is_pair) return;
   join(slot, other);
   hand_over_if_complete(slot);
@@ -112,10 +114,17 @@ bool MessageMatcher::crosses(Slot slot) {
                            is_sent ? other.part : half.part);
 }
 
-std::uint32_t& MessageMatcher::queued(const Half& of, std::int32_t rank) {
+MessageMatcher::Queue& MessageMatcher::queue_of(const Half& of, std::int32_t rank) {
   Queue& queue = can_be_rank(of.world, rank) ? queues_.at(of.world, rank) : damaged_;
-  if (queue.epoch != of.channel.epoch) queue = {of.channel.epoch, 0};
-  return queue.messages;
+  if (queue.epoch != of.channel.epoch) queue = {of.channel.epoch, 0, 0};
+  return queue;
+}
+
+// An open receive has become one of a known channel, or is given up.
+void MessageMatcher::close(const Half& open) {
+  if (!open.is_open || !can_be_rank(open.world, open.part.rank)) return;
+  Queue& queue = queues_.at(open.world, open.part.rank);
+  if (queue.epoch == open.channel.epoch && queue.open > 0) --queue.open;
 }
 
 void MessageMatcher::join(Slot slot, Slot other) {
@@ -161,6 +170,7 @@ void MessageMatcher::complete_receive(Receives& receives, Slot slot, const Event
   if (half.is_open && !is_known) {
     // The receive was cancelled, or its message came from an unknown rank.
     receives.posted.drop(slot, on_known_channel());
+    close(half);
     return free(slot);
   }
   if (took_nothing && cancel(slot)) return;

@@ -98,11 +98,13 @@ class MessageMatcher {
   void join(Slot slot, Slot other);
   void part(Slot slot);
   bool is_held(Slot slot) const;
-  // How many messages to a rank were sent and not received yet.
+  // How many messages to a rank were sent before a receive for them was posted; and how many posted receives may take
+  // any of them. While there are such receives, the first number is not known.
   struct Queue {
-    std::uint32_t epoch = 0, messages = 0;
+    std::uint32_t epoch = 0, messages = 0, open = 0;
   };
-  std::uint32_t& queued(const Half& of, std::int32_t rank);
+  Queue& queue_of(const Half& of, std::int32_t rank);
+  void close(const Half& open);
   void hand_over_if_complete(Slot slot);
   void hand_over(Slot slot);
   void add_end(Slot slot);
@@ -111,6 +113,7 @@ class MessageMatcher {
   // Called by PostedReceives for a receive whose channel has become known.
   auto on_known_channel() {
     return [this](Slot slot, const Pattern& pattern) {
+      close(halves_[slot]);
       halves_[slot].is_open = false;
       halves_[slot].channel.source = pattern.source;
       halves_[slot].channel.tag = pattern.tag;

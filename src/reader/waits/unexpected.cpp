@@ -55,10 +55,10 @@ void Unexpected::add(const End& end) {
   of.sum.site = receive.site;
   ++of.sum.messages;
   if (end.bytes != format::no_bytes) of.sum.bytes += end.bytes;
-  of.sum.longest_queue = std::max(of.sum.longest_queue, end.queued);
+  of.sum.longest_queue = std::max(of.sum.longest_queue, end.queued.value_or(0));
   if (!is_timed) return;
   of.times[size].add(time_ns);
-  if (end.queued <= short_queue) usual_[kind][1].add(time_ns);
+  if (end.queued && *end.queued <= short_queue) usual_[kind][1].add(time_ns);
 }
 
 double Unexpected::usual_ns(const Kind& kind) const {
