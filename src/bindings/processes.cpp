@@ -226,13 +226,13 @@ void define_scheduling(nb::module_& module) {
   Fields<SchedulingSums> fields(
       module, "Scheduling",
       "How the operating system scheduled the threads of a process, as far as it was looked at: once in a\n"
-      "millisecond. `outside_ns` and `in_calls_ns`: the time outside MPI and in calls that is known; parts of\n"
-      "it in which the threads could have run, but had no processor, in which they slept, waited in the kernel\n"
-      "or were stopped, and in which the kernel does not tell. `switches`: context switches because a thread\n"
-      "waited; `preemptions`: because it lost its processor. `processors`: on which they may run.");
+      "millisecond. `observed_ns`: the time that is known; parts of it in which the threads could have run, but\n"
+      "had no processor (`descheduled_ns`), or in which they ran on none and the kernel does not tell why\n"
+      "(`unknown_ns`); of the first what is known to be outside MPI, and the time outside MPI in which they\n"
+      "slept, waited in the kernel or were stopped. `switches`: context switches because a thread waited;\n"
+      "`preemptions`: because it lost its processor. `processors`: on which they may run.");
   fields.field("readings", &SchedulingSums::readings)
-      .field("outside_ns", &SchedulingSums::outside_ns)
-      .field("in_calls_ns", &SchedulingSums::in_calls_ns)
+      .field("observed_ns", &SchedulingSums::observed_ns)
       .field("switches", &SchedulingSums::switches)
       .field("preemptions", &SchedulingSums::preemptions)
       .field("page_faults", &SchedulingSums::page_faults)
@@ -246,12 +246,10 @@ void define_scheduling(nb::module_& module) {
           if (of_made != nullptr) (sums.*of).*of_made += ns;
         });
   };
-  part("descheduled_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
-  part("blocked_ns", &SchedulingSums::outside, &OffTimes::blocked_ns, nullptr);
-  part("unknown_ns", &SchedulingSums::outside, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
-  part("descheduled_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
-  part("blocked_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::blocked_ns, nullptr);
-  part("unknown_in_calls_ns", &SchedulingSums::in_calls, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
+  part("descheduled_ns", &SchedulingSums::all, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
+  part("unknown_ns", &SchedulingSums::all, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
+  part("descheduled_outside_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
+  part("blocked_outside_ns", &SchedulingSums::outside, &OffTimes::blocked_ns, nullptr);
   fields.value(
       "processors",
       [](const SchedulingSums& sums) {

@@ -27,15 +27,15 @@ inline constexpr unsigned max_scheduling_spans = 1024;
 inline constexpr unsigned processor_words = 16;
 
 // Readings of one location, and what they give in sum. Also on disk, followed by its spans. A reading is made at the
-// begin or the end of a call of MPI, if the last one was a millisecond ago or longer. What happened between two of them
-// counts as part of the call, or of the time before it, which the second one ends; what lies before that is shorter
-// than a millisecond.
+// begin or the end of a call of MPI, if the last one was a millisecond ago or longer. Of what happened between two of
+// them it is known that it was in the call, or in the time before it, which the second one ends, as far as that is long
+// enough for it; of the rest it is not known where it was.
 struct SchedulingSums {
   std::uint64_t readings;
   std::uint64_t cost_ticks;                // what they took
-  std::uint64_t outside_ns;                // time between MPI_Init and MPI_Finalize that the following tell about
-  std::uint64_t in_calls_ns;               // the same in calls
-  OffProcessor outside, in_calls;          // part of it
+  std::uint64_t observed_ns;               // time between them, from MPI_Init to MPI_Finalize
+  OffProcessor all;                        // part of it
+  OffProcessor outside;                    // part of that: known to be outside MPI
   std::uint64_t switches;                  // context switches: because the thread had to wait,
   std::uint64_t preemptions;               // and because the kernel took the processor from it
   std::uint64_t page_faults;               // without reading from a disk,
@@ -46,6 +46,6 @@ struct SchedulingSums {
   std::uint64_t allowed[processor_words];  // processors on which the thread may run, as a bit field; those from 1024 on
                                            // are left out
 };
-static_assert(sizeof(SchedulingSums) == 256);
+static_assert(sizeof(SchedulingSums) == 248);
 
 }  // namespace tare::format

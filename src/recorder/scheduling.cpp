@@ -153,15 +153,18 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
     const std::uint64_t passed_ns = wall_ns - last.wall_ns, off_ns = more(passed_ns, processor_ns - last.processor_ns);
     const bool is_looked_at = off_ns >= first_shortest_ns || sums.readings % readings_for_counts == 0;
     const OffProcessor off = divide(last, off_ns, is_looked_at ? read_counts(sums, last) : 0);
-    begin = std::max({begin, last.ticks, net_begin()});
+    const std::uint64_t net = net_begin();
+    if (location.mode != Mode::paused && last.ticks >= net) {
+      sums.observed_ns += passed_ns;
+      add(sums.all, off);
+    }
+    begin = std::max({begin, last.ticks, net});
     // Calls that are only counted tell nothing of when they were made.
     if (last.counted_calls == location.counted_calls && location.mode != Mode::paused && end > begin) {
       const auto part = static_cast<double>(end - begin) / static_cast<double>(end - last.ticks);
-      const auto piece_ns = static_cast<std::uint64_t>(part * static_cast<double>(passed_ns));
       const bool is_outside = piece == Piece::outside;
-      const OffProcessor own = part_of(off, piece_ns);
-      (is_outside ? sums.outside_ns : sums.in_calls_ns) += piece_ns;
-      add(is_outside ? sums.outside : sums.in_calls, own);
+      const OffProcessor own = part_of(off, static_cast<std::uint64_t>(part * static_cast<double>(passed_ns)));
+      if (is_outside) add(sums.outside, own);
       if (own.ns >= first_shortest_ns)
         add_span(sums, shared.scheduling_spans,
                  {begin, end, is_outside ? own : OffProcessor{}, is_outside ? OffProcessor{} : own});

@@ -119,7 +119,10 @@ def waits_are_borne_out(tables: Tables, found: Finding) -> None:
     if found["kind"] in ("load imbalance", "slow rank", "alternating imbalance"):
         times = _outside(tables, found)
         # Without the time in which they had no processor.
-        off = {rank: tables.one(f"SELECT descheduled_ns FROM ranks WHERE rank = {rank}") for rank in times}
+        off = {
+            rank: tables.one(f"SELECT descheduled_outside_ns FROM ranks WHERE rank = {rank}")
+            for rank in times
+        }
         least = max(times[rank] - off[rank] for rank in times)
         assert 0.98 * least <= found["most_ns"] <= 1.02 * max(times.values()), found["sentence"]
         if found["kind"] != "alternating imbalance" and max(off.values()) < 0.02 * max(times.values()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def table(of: Measurement) -> list[dict[str, Any]]:
     found = tare_package.open(of.directory).sql(
-        "SELECT rank, (net_ns - mpi_ns - descheduled_ns - blocked_ns) / 1e6 AS computed_ms, "
-        "blocked_ns / 1e6 AS blocked_ms, descheduled_ns, switches, processors FROM ranks ORDER BY rank"
+        "SELECT rank, (net_ns - mpi_ns - descheduled_outside_ns - blocked_outside_ns) / 1e6 AS computed_ms, "
+        "blocked_outside_ns / 1e6 AS blocked_ms, descheduled_ns, switches, processors "
+        "FROM ranks ORDER BY rank"
     )
     assert found is not None
     return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
@@ -62,7 +64,7 @@ def test_computing_sleeping_and_waiting_for_a_processor_are_told_apart(
             row["descheduled_ns"],
             row["switches"],
         )
-        assert round(scheduling["blocked_ns"] / 1e6, 3) == round(row["blocked_ms"], 3)
+        assert round(scheduling["blocked_outside_ns"] / 1e6, 3) == round(row["blocked_ms"], 3)
         assert rank["cost"]["readings"] == scheduling["readings"] >= 20
     if not options:
         return
@@ -113,3 +115,17 @@ def test_the_panel_of_a_gap_tells_how_long_it_had_a_processor(
     assert "on one" in text and "15." in text and "blocked: asleep" in text
     assert opened.complaints == []
     context.close()
+
+
+def test_where_calls_are_short_the_share_without_a_processor_is_known(tare: Path, tmp_path: Path) -> None:
+    """Two ranks on one processor, with calls of microseconds: each has it for half of the time."""
+    program = Path(__file__).parents[2] / "build" / "release" / "workloads" / "diffusion"
+    command: list[str | Path] = ["taskset", "-c", "0", *OPENMPI.mpiexec, "--bind-to", "none", "-n", "2"]
+    command += [program, "-n", "20", "20", "20", "-s", "2"]
+    environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+    run = tmp_path / "run"
+    subprocess.run([tare, "run", "-q", "-o", run, "--", *command], check=True, env=environment, timeout=120)
+    found = tare_package.open(run).sql("SELECT sum(descheduled_ns) / sum(net_ns) FROM ranks")
+    assert found is not None
+    assert found.fetchall()[0][0] > 0.4

@@ -44,8 +44,8 @@ def test_what_was_not_told_is_taken_from_the_run() -> None:
 
 def test_shares_are_of_the_time_that_was_looked_at() -> None:
     assert off_processor(ranks([0])) is None
-    busy = Scheduling(outside_ns=600, descheduled_ns=150, blocked_ns=30, in_calls_ns=1000)
-    idle = Scheduling(outside_ns=400, descheduled_ns=50, unknown_ns=20)
+    busy = Scheduling(observed_ns=600, descheduled_ns=150, blocked_outside_ns=30, descheduled_outside_ns=90)
+    idle = Scheduling(observed_ns=400, descheduled_ns=50, unknown_ns=20)
     found = off_processor([Process(scheduling=busy), Process(scheduling=idle)])
     assert found is not None
     assert (found.descheduled, found.blocked) == (0.2, 0.03)
@@ -54,12 +54,11 @@ def test_shares_are_of_the_time_that_was_looked_at() -> None:
 def test_one_sentence_says_all() -> None:
     crowded = [
         Process(
-            rank=i, host="here", scheduling=Scheduling(processors=[0, 1], outside_ns=100, descheduled_ns=50)
+            rank=i, host="here", scheduling=Scheduling(processors=[0, 1], observed_ns=100, descheduled_ns=50)
         )
         for i in range(4)
     ]
     assert scheduling.sentence(HERE, crowded) == (
-        "ranks 0-3 share 2 processors; 50.0 % of the time outside MPI the ranks could run, "
-        "but had no processor"
+        "ranks 0-3 share 2 processors; 50.0 % of the time the ranks could run, but had no processor"
     )
     assert scheduling.sentence(HERE, ranks([0], [1])) == ""

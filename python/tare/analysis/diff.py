@@ -110,7 +110,7 @@ def _figures(run: Run) -> dict[str, float]:
     }
     if any(process.scheduling.readings for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
-        found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_ns)
+        found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_outside_ns)
     if run.meta.wall_ns is not None:
         found["wall"] = run.meta.wall_ns
     return found

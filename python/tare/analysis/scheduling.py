@@ -45,19 +45,19 @@ def crowd_of(meta: Metadata, processes: Iterable[Process]) -> Crowd | None:
 
 @dataclass(frozen=True)
 class OffProcessor:
-    """Time of ranks on no processor, as shares of the time outside MPI that was looked at."""
+    """Time of ranks on no processor, as shares of the time that was looked at."""
 
     descheduled: float  # they could have run
-    blocked: float  # they slept, waited in the kernel, or were stopped
+    blocked: float  # outside MPI: they slept, waited in the kernel, or were stopped
 
 
 def off_processor(processes: Sequence[Process]) -> OffProcessor | None:
     """The shares over some ranks; None if nothing is known."""
     all_of = [process.scheduling for process in processes]
-    outside_ns = sum(each.outside_ns for each in all_of)
-    if not outside_ns:
+    observed_ns = sum(each.observed_ns for each in all_of)
+    if not observed_ns:
         return None
     return OffProcessor(
-        sum(each.descheduled_ns for each in all_of) / outside_ns,
-        sum(each.blocked_ns for each in all_of) / outside_ns,
+        sum(each.descheduled_ns for each in all_of) / observed_ns,
+        sum(each.blocked_outside_ns for each in all_of) / observed_ns,
     )

@@ -63,9 +63,9 @@ def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:
     found = []
     for row in run.rows(run.scheduling):
         number = numbers.get((row.world, row.rank, row.thread))
-        if number is not None and row.descheduled_ns + row.blocked_ns:
+        if number is not None and row.descheduled_outside_ns + row.blocked_outside_ns:
             times = (row.start_ns - timeline.start_ns, row.end_ns - timeline.start_ns)
-            found.append([number, *times, row.descheduled_ns, row.blocked_ns])
+            found.append([number, *times, row.descheduled_outside_ns, row.blocked_outside_ns])
     return sorted(found, key=lambda each: -each[3] - each[4])[:MAX_OFF_PROCESSOR]
 
 

@@ -327,7 +327,7 @@ def _no_processor(found: Finding) -> str:
             f"Descheduled: something else runs on the processors of {rank_numbers.named(found.ranks)}, which"
         )
     if found.most_ns:
-        said += f" could have run for another {units.duration(found.most_ns)} outside MPI"
+        said += f" could have run for another {units.duration(found.most_ns)}"
     else:
         said += " wait for these as well as for one another"
     if found.lost_ns:

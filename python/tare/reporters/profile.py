@@ -214,7 +214,7 @@ def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
         ("blocked", found.blocked_share, scheduling.BLOCKED),
     ):
         if share is not None and share >= scheduling.MIN_SHARE:
-            yield label, f"{_share(share)}  of the time outside MPI: {what}"
+            yield label, f"{_share(share)}  of the time: {what}"
     if found.ranks == 1:
         return
     most = found.most_computing_rank

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Smaller shares of the time are usual.
 MIN_SHARE = 0.01
 DESCHEDULED = "could run, but had no processor"
-BLOCKED = "slept, waited in the kernel, or were stopped"
+BLOCKED = "slept, waited in the kernel, or were stopped outside MPI"
 
 
 def sentence(meta: Metadata, processes: Sequence[Process]) -> str:
@@ -26,7 +26,7 @@ def sentence(meta: Metadata, processes: Sequence[Process]) -> str:
         said.append(f"{rank_numbers.named(crowd.ranks)} share {processors}")
     if off := off_processor(processes):
         said += [
-            f"{units.percent(share)} of the time outside MPI the ranks {what}"
+            f"{units.percent(share)} of the time the ranks {what}"
             for share, what in ((off.descheduled, DESCHEDULED), (off.blocked, BLOCKED))
             if share >= MIN_SHARE
         ]

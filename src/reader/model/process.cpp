@@ -122,11 +122,11 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 void add_scheduling(Totals& totals, const SchedulingSums& sums) {
   SchedulingSums& to = totals.scheduling;
   constexpr std::uint64_t SchedulingSums::*counters[] = {
-      &SchedulingSums::readings,    &SchedulingSums::cost_ticks,       &SchedulingSums::outside_ns,
-      &SchedulingSums::in_calls_ns, &SchedulingSums::switches,         &SchedulingSums::preemptions,
-      &SchedulingSums::page_faults, &SchedulingSums::major_page_faults};
+      &SchedulingSums::readings,         &SchedulingSums::cost_ticks,  &SchedulingSums::observed_ns,
+      &SchedulingSums::switches,         &SchedulingSums::preemptions, &SchedulingSums::page_faults,
+      &SchedulingSums::major_page_faults};
   for (const auto counter : counters) to.*counter += sums.*counter;
-  for (const auto of : {&SchedulingSums::outside, &SchedulingSums::in_calls}) {
+  for (const auto of : {&SchedulingSums::all, &SchedulingSums::outside}) {
     (to.*of).ns += (sums.*of).ns;
     (to.*of).descheduled_ns += (sums.*of).descheduled_ns;
     (to.*of).unknown_ns += (sums.*of).unknown_ns;

@@ -38,9 +38,9 @@ Result<TableStream> rank_table(Run& run) {
                     .records = as_int64(totals.records),
                     .dropped = as_int64(totals.dropped),
                     .cost_share = account.net_share,
-                    .descheduled_ns = if_read(off_times(scheduling.outside).descheduled_ns),
-                    .blocked_ns = if_read(off_times(scheduling.outside).blocked_ns),
-                    .descheduled_in_calls_ns = if_read(off_times(scheduling.in_calls).descheduled_ns),
+                    .descheduled_ns = if_read(off_times(scheduling.all).descheduled_ns),
+                    .descheduled_outside_ns = if_read(off_times(scheduling.outside).descheduled_ns),
+                    .blocked_outside_ns = if_read(off_times(scheduling.outside).blocked_ns),
                     .switches = if_read(scheduling.switches),
                     .preemptions = if_read(scheduling.preemptions),
                     .page_faults = if_read(scheduling.page_faults),
@@ -61,8 +61,8 @@ Result<TableStream> scheduling_table(Run& run) {
                       .thread = static_cast<std::int32_t>(of.second),
                       .start_ns = span.begin_ns,
                       .end_ns = span.end_ns,
-                      .descheduled_ns = span.outside.descheduled_ns,
-                      .blocked_ns = span.outside.blocked_ns,
+                      .descheduled_outside_ns = span.outside.descheduled_ns,
+                      .blocked_outside_ns = span.outside.blocked_ns,
                       .descheduled_in_calls_ns = span.in_calls.descheduled_ns,
                       .blocked_in_calls_ns = span.in_calls.blocked_ns});
   }

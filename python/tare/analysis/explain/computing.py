@@ -20,7 +20,7 @@ def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
 
 def imbalance(basis: Basis, told: Told) -> Finding | None:
     """What ranks lose because one computes longer than the mean (POP's load balance), without a trace."""
-    off_ns = {process.rank: process.scheduling.descheduled_ns for process in basis.processes}
+    off_ns = {process.rank: process.scheduling.descheduled_outside_ns for process in basis.processes}
     times = {rank: max(ns - off_ns[rank], 0) for rank, ns in basis.useful_ns.items()}
     if len(times) < 2:
         return None
@@ -39,7 +39,7 @@ def imbalance(basis: Basis, told: Told) -> Finding | None:
     for loss in told.losses.left:
         loss.scale(1 - part)
     cause = max(times, key=lambda rank: times[rank])
-    blocked_ns = {process.rank: process.scheduling.blocked_ns for process in basis.processes}
+    blocked_ns = {process.rank: process.scheduling.blocked_outside_ns for process in basis.processes}
     usual_ns = sum(blocked_ns.values()) / len(blocked_ns)
     return Finding(
         kind="slow rank" if is_one_slow(times, slow) else "load imbalance",

@@ -54,11 +54,11 @@ def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
 def _change(basis: Basis, of: Finding) -> Change | None:
     """What is different without the finding; None for one that is about the time of calls themselves."""
     if of.kind in ("oversubscription", "descheduled"):
-        return [
-            (each.rank, each.site, 1 - each.descheduled_ns / each.time_ns)
-            for each in basis.outside
-            if each.descheduled_ns
-        ], []
+        found = [each for each in basis.outside if each.descheduled_ns]
+        # Where calls are short, it is not known when most of it was.
+        if 2 * sum(each.descheduled_ns for each in found) < (of.most_ns or 0):
+            return None
+        return [(each.rank, each.site, 1 - each.descheduled_ns / each.time_ns) for each in found], []
     line: Line = of.cause_function, of.cause_at
     times = basis.outside_ns.get(line, {})
     if of.kind == "needless barrier":
