@@ -123,7 +123,7 @@ def test_where_calls_are_short_the_share_without_a_processor_is_known(tare: Path
     command: list[str | Path] = ["taskset", "-c", "0", *OPENMPI.mpiexec, "--bind-to", "none", "-n", "2"]
     command += [program, "-n", "20", "20", "20", "-s", "2"]
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+    environment |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     run = tmp_path / "run"
     subprocess.run([tare, "run", "-q", "-o", run, "--", *command], check=True, env=environment, timeout=120)
     found = tare_package.open(run).sql("SELECT sum(descheduled_ns) / sum(net_ns) FROM ranks")
