@@ -189,9 +189,10 @@ def rest_is_borne_out(tables: Tables, found: Finding) -> None:
 
 
 def processors_are_borne_out(tables: Tables, found: Finding) -> None:
-    """The time outside MPI in which the ranks had no processor; what is lost is in calls."""
-    assert found["most_ns"] == tables.one("SELECT sum(descheduled_ns) FROM ranks"), found["sentence"]
-    if found["lost_ns"]:
+    """The time in which the ranks had no processor; what is lost by it is in calls."""
+    if found["most_ns"] is not None:
+        assert found["most_ns"] == tables.one("SELECT sum(descheduled_ns) FROM ranks"), found["sentence"]
+    if found["function"]:
         rest_is_borne_out(tables, found)
 
 
@@ -247,7 +248,7 @@ def unexpected_are_borne_out(tables: Tables, found: Finding) -> None:
 
 BORNE_OUT: dict[str, Callable[[Tables, Finding], None]] = {
     **dict.fromkeys(OF_WAITS, waits_are_borne_out), **dict.fromkeys(OF_CALLS, calls_are_borne_out),
-    "not explained": rest_is_borne_out, "oversubscription": rest_is_borne_out,
+    "not explained": rest_is_borne_out, "oversubscription": processors_are_borne_out,
     "descheduled": processors_are_borne_out,
     "cost of measuring": cost_is_borne_out,
     "slow iterations": iterations_are_borne_out, "needless barrier": barrier_is_borne_out,

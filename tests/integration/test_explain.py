@@ -120,7 +120,8 @@ def test_the_profile_alone_tells_less(
     program = PROGRAMS[name]
     measured = measure(tare, OPENMPI, program.ranks, [compiled[OPENMPI.name], name], tmp_path / "run")
     said = planted.what_is_said(measured)
-    first = said["findings"][0]
+    # Ranks that wait keep processors busy, so that others have none: that is told before.
+    first = next(each for each in said["findings"] if each["kind"] not in ("oversubscription", "descheduled"))
     assert first["kind"] == program.answers[0].kind, said["sentences"]
     assert first["line"] in program.here
     assert not said["is_traced"]
