@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import trials
 from programs import built
 from report import Row, Table
+from tare.analysis.rows import changed
 from tare.analysis.trial import Trial, trial
 
 from tools import ROOT, BenchError, compile_c, openmpi4, run
@@ -92,7 +93,8 @@ def _spell(number: int, line: _Line, begin: int) -> Spell:
     """A spell as runs have it. A trial compares times, so their unit, ticks, does not matter."""
     from tare._native import Spell
 
-    return Spell(
+    return changed(
+        Spell(),
         rank=0,
         spell=number,
         measured=line.part != 0,

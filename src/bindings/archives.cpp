@@ -115,12 +115,8 @@ void define_archives(nb::module_& module) {
 
   using reader::ArchivedFile;
   Fields<ArchivedFile>(module, "ArchivedFile", "A file of an archive; so many of its bytes are `present`.")
-      .field("member", &ArchivedFile::member)
-      .field("kind", &ArchivedFile::kind)
-      .field("name", &ArchivedFile::name)
-      .field("size", &ArchivedFile::size)
-      .field("offset", &ArchivedFile::offset)
-      .field("present", &ArchivedFile::present);
+      .members<&ArchivedFile::member, &ArchivedFile::kind, &ArchivedFile::name, &ArchivedFile::size,
+               &ArchivedFile::offset, &ArchivedFile::present>();
   nb::class_<PyArchive>(module, "Archive", "What is in an archive of runs; opens it for as long as a call takes.")
       .def(nb::init<const std::filesystem::path&>(), "path"_a)
       .def("files", &PyArchive::files, nb::rv_policy::copy)

@@ -36,42 +36,29 @@ void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
   Fields<Request>(module, "PendingRequest",
                   "A request of a process that has not been completed; numbers as in CurrentCall.")
       .field("function", &Request::name)
-      .field("site", &Request::site)
-      .field("communicator", &Request::communicator)
+      .members<&Request::site, &Request::communicator>()
       .unless("peer", no_peer, &Request::peer)
       .unless("peer_world", no_peer, &Request::peer_world)
       .unless("tag", no_tag, &Request::tag)
-      .value(
-          "bytes", [](const Request& of) { return of.receives ? std::nullopt : std::optional(of.bytes); },
-          [](Request& of, std::optional<std::uint64_t> bytes) { of.bytes = bytes.value_or(0); })
-      .field("start_ns", &Request::start_ns)
-      .field("receives", &Request::receives)
-      .field("waited_for", &Request::waited_for);
+      .value("bytes", [](const Request& of) { return of.receives ? std::nullopt : std::optional(of.bytes); })
+      .members<&Request::start_ns, &Request::receives, &Request::waited_for>();
   Fields<Call>(
       module, "CurrentCall",
       "The call that a thread is in (`inside`), or its last one. `site`, `communicator` and `process` are indices "
       "in lists of the run. Peers are ranks in the communicator as they were passed, -1: any, -2: none; in the "
       "world, as far as they are known. It waits for so many `requests`; `pending` has those of the process.")
-      .field("world", &Call::world)
-      .field("rank", &Call::rank)
-      .field("process", &Call::process)
-      .field("thread", &Call::thread)
+      .members<&Call::world, &Call::rank, &Call::process, &Call::thread>()
       .field("function", &Call::name)
-      .field("inside", &Call::inside)
-      .field("site", &Call::site)
-      .field("communicator", &Call::communicator)
+      .members<&Call::inside, &Call::site, &Call::communicator>()
       .unless("peer", no_peer, &Call::peer)
       .unless("peer_world", no_peer, &Call::peer_world)
       .unless("tag", no_tag, &Call::tag)
       .unless("source", no_peer, &Call::source)
       .unless("source_world", no_peer, &Call::source_world)
       .unless("source_tag", no_tag, &Call::source_tag)
-      .field("enter_ticks", &Call::enter_ticks)
-      .field("enter_ns", &Call::enter_ns)
-      .value(
-          "leave_ns", [](const Call& of) { return of.inside ? std::nullopt : std::optional(of.leave_ns); },
-          [](Call& of, std::optional<std::int64_t> ns) { of.leave_ns = ns.value_or(0); })
-      .field("requests", &Call::requests)
+      .members<&Call::enter_ticks, &Call::enter_ns>()
+      .value("leave_ns", [](const Call& of) { return of.inside ? std::nullopt : std::optional(of.leave_ns); })
+      .members<&Call::requests>()
       .field("pending", &Call::requests_of_process);
   run.def("current_calls", current_calls);
 }

@@ -77,32 +77,15 @@ auto members(std::optional<reader::Members> CommunicatorInfo::*member) {
   };
 }
 
-auto set_members(std::optional<reader::Members> CommunicatorInfo::*member) {
-  return [member](CommunicatorInfo& of, const Runs& given) {
-    if (!given) return;
-    std::vector<format::MemberRun> runs;
-    std::int32_t size = 0;
-    for (const auto& [first, stride, count] : *given) {
-      runs.push_back({first, stride, count});
-      size += static_cast<std::int32_t>(count);
-    }
-    (of.*member).emplace().assign(std::move(runs), size);
-  };
-}
-
 void define_communicator(nb::module_& module) {
   Fields<CommunicatorInfo>(
       module, "Communicator",
       "A communicator. `key` is equal on all members; 0 if not known. Members are ranks in the world: "
       "first, stride, count; `remote_members` those of an intercommunicator.")
-      .field("world", &CommunicatorInfo::world)
-      .field("name", &CommunicatorInfo::name)
-      .field("size", &CommunicatorInfo::size)
-      .field("inter", &CommunicatorInfo::inter)
-      .field("key", &CommunicatorInfo::key)
-      .value("members", members(&CommunicatorInfo::members), set_members(&CommunicatorInfo::members))
-      .value("remote_members", members(&CommunicatorInfo::remote_members),
-             set_members(&CommunicatorInfo::remote_members));
+      .members<&CommunicatorInfo::world, &CommunicatorInfo::name, &CommunicatorInfo::size, &CommunicatorInfo::inter,
+               &CommunicatorInfo::key>()
+      .value("members", members(&CommunicatorInfo::members))
+      .value("remote_members", members(&CommunicatorInfo::remote_members));
 }
 
 void define_scope(nb::module_& module) {
@@ -110,18 +93,10 @@ void define_scope(nb::module_& module) {
       module, "Scope",
       "A window or a file. `communicator` is an index of `Run.communicators()`, -1 if not known; `key` as of "
       "a communicator; only windows have a flavour.")
-      .field("world", &ScopeInfo::world)
-      .value(
-          "kind", [](const ScopeInfo& of) { return of.is_file ? ScopeKind::file : ScopeKind::window; },
-          [](ScopeInfo& of, ScopeKind kind) { of.is_file = kind == ScopeKind::file; })
-      .field("name", &ScopeInfo::name)
-      .field("communicator", &ScopeInfo::communicator)
-      .field("key", &ScopeInfo::key)
-      .value(
-          "flavour", [](const ScopeInfo& of) { return of.is_file ? std::nullopt : std::optional(of.flavour); },
-          [](ScopeInfo& of, std::optional<format::WindowFlavour> flavour) {
-            of.flavour = flavour.value_or(format::WindowFlavour::none);
-          });
+      .members<&ScopeInfo::world>()
+      .value("kind", [](const ScopeInfo& of) { return of.is_file ? ScopeKind::file : ScopeKind::window; })
+      .members<&ScopeInfo::name, &ScopeInfo::communicator, &ScopeInfo::key>()
+      .value("flavour", [](const ScopeInfo& of) { return of.is_file ? std::nullopt : std::optional(of.flavour); });
 }
 
 }  // namespace
@@ -138,8 +113,8 @@ void define_definitions(nb::module_& module, nb::class_<PyRun>& run) {
       "`path[shown]`. `cut`: the stack goes on, but how is not known. `left_out`: frames between the last one "
       "and the one before it.");
   define_place(site);
-  site.field("path", &Site::path)
-      .field("shown", &Site::of, &reader::SiteInfo::shown)
+  site.members<&Site::path>()
+      .members<&reader::SiteInfo::shown>(&Site::of)
       .flag("cut", format::path_cut, &Site::of, &reader::SiteInfo::flags)
       .flag("left_out", format::frames_left_out, &Site::of, &reader::SiteInfo::flags);
   define_communicator(module);

@@ -12,9 +12,7 @@ void define_exports(nb::module_& module, nb::class_<PyRun>& run) {
   Fields<TimelineSummary>(module, "Exported",
                           "What an export has written: calls and events of the program, regions and phases without an "
                           "end, and without a begin; and why messages were not all found.")
-      .field("events", &TimelineSummary::events)
-      .field("open", &TimelineSummary::open)
-      .field("ends", &TimelineSummary::ends)
+      .members<&TimelineSummary::events, &TimelineSummary::open, &TimelineSummary::ends>()
       .unless("obstacle", "", &TimelineSummary::obstacle);
   const auto define = [&](const char* name, const Exporter& exporter, const char* doc) {
     run.def(

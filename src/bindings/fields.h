@@ -1,8 +1,7 @@
-// Classes of Python that are made of structs of the reader, with one line for each field.
+// Classes of Python that are made of structs of the reader: their fields are members of the struct.
 //
-// Objects are read-only. A class is also made by its fields as keywords, so that tests need no run; fields that are not
-// given have the values of an empty struct. `__match_args__` has the names of the fields, in the order in which JSON
-// has them.
+// Objects are read-only. A class can be called without arguments, for the values of an empty struct.
+// `__match_args__` has the names of the fields, in the order in which JSON has them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,14 +10,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "bindings/convert.h"
 #include "bindings/text.h"
@@ -28,9 +24,17 @@ namespace tare::bindings {
 // "Name(field=value, ...)"
 nb::str described(nb::handle object);
 
+// The name of a pointer to a member, as the compiler writes it.
+template <auto pointer>
+std::string name_of() {
+  const std::string_view text = __PRETTY_FUNCTION__;  // "... [with auto pointer = &Struct::name; ...]"
+  const std::string_view path = text.substr(0, text.find_first_of(";]", text.find("pointer = ")));
+  return std::string(path.substr(path.rfind(':') + 1));
+}
+
 // A member of a struct, of a struct that it holds, and so on.
 template <typename Of, typename First, typename... Rest>
-auto& member(Of& of, First first, Rest... rest) {
+const auto& member(const Of& of, First first, Rest... rest) {
   if constexpr (sizeof...(rest) == 0)
     return of.*first;
   else if constexpr (requires { *(of.*first); })
@@ -42,11 +46,8 @@ auto& member(Of& of, First first, Rest... rest) {
 template <typename T>
 class Fields {
  public:
-  Fields(nb::module_& module, const char* name, const char* doc)
-      : class_(module, name, doc), setters_(std::make_shared<Setters>()) {
-    class_.def(
-        "__init__", [setters = setters_](T* self, const nb::kwargs& given) { new (self) T(made(*setters, given)); },
-        nb::sig("def __init__(self, **fields: typing.Any) -> None"));
+  Fields(nb::module_& module, const char* name, const char* doc) : class_(module, name, doc) {
+    class_.def("__init__", [](T* self) { new (self) T{}; });
     class_.def("__repr__", described);
   }
   Fields(Fields&&) noexcept = default;
@@ -58,90 +59,50 @@ class Fields {
     if (names_.is_valid()) class_.attr("__match_args__") = nb::tuple(names_);
   }
 
+  // Members of the struct at the end of the path, or of T itself, by their own names.
+  template <auto... pointers, typename... Path>
+  Fields& members(Path... path) {
+    (field(name_of<pointers>().c_str(), path..., pointers), ...);
+    return *this;
+  }
+
   // The member at the end of the path, which is a type that Python knows, or an array of char with a text.
   template <typename... Path>
   Fields& field(const char* name, Path... path) {
-    using Member = std::remove_reference_t<decltype(member(std::declval<T&>(), path...))>;
+    using Member = std::remove_cvref_t<decltype(member(std::declval<const T&>(), path...))>;
     if constexpr (std::is_array_v<Member>)
-      return value(
-          name, [path...](const T& of) { return std::string(member(of, path...)); },
-          [path...](T& of, const std::string& given) {
-            std::snprintf(member(of, path...), sizeof(Member), "%s", given.c_str());
-          });
+      return value(name, [path...](const T& of) { return std::string(member(of, path...)); });
     else
-      return value(
-          name, [path...](const T& of) -> const Member& { return member(of, path...); },
-          [path...](T& of, Member given) { member(of, path...) = std::move(given); });
+      return value(name, [path...](const T& of) -> const Member& { return member(of, path...); });
   }
 
   // The same; None if it has the value `none`.
   template <typename None, typename... Path>
   Fields& unless(const char* name, const None& none, Path... path) {
-    using Member = std::remove_reference_t<decltype(member(std::declval<T&>(), path...))>;
-    using Known = std::optional<Member>;
-    return value(
-        name,
-        [none, path...](const T& of) {
-          const Member& found = member(of, path...);
-          return found == none ? Known() : Known(found);
-        },
-        [none, path...](T& of, Known given) { member(of, path...) = given ? std::move(*given) : Member(none); });
+    using Member = std::remove_cvref_t<decltype(member(std::declval<const T&>(), path...))>;
+    return value(name, [none, path...](const T& of) {
+      const Member& found = member(of, path...);
+      return found == none ? std::optional<Member>() : std::optional(found);
+    });
   }
 
   // Whether a bit of the member is set.
   template <typename Bit, typename... Path>
   Fields& flag(const char* name, Bit bit, Path... path) {
-    using Member = std::remove_reference_t<decltype(member(std::declval<T&>(), path...))>;
-    return value(
-        name, [bit, path...](const T& of) { return (member(of, path...) & bit) != 0; },
-        [bit, path...](T& of, bool given) {
-          Member& flags = member(of, path...);
-          flags = static_cast<Member>(given ? flags | bit : flags & ~static_cast<Member>(bit));
-        });
+    return value(name, [bit, path...](const T& of) { return (member(of, path...) & bit) != 0; });
   }
 
-  // What is computed of an object, and how it becomes part of one.
-  template <typename Get, typename Set>
-  Fields& value(const char* name, Get get, Set set) {
-    using Given = std::decay_t<typename Second<decltype(&Set::operator())>::type>;
-    setters_->emplace_back(name, [set = std::move(set)](T& of, nb::handle given) { set(of, nb::cast<Given>(given)); });
-    return computed(name, std::move(get));
-  }
-
-  // What is computed, and cannot be given.
+  // What is computed of an object.
   template <typename Get>
-  Fields& computed(const char* name, Get get) {
+  Fields& value(const char* name, Get get) {
     class_.def_prop_ro(name, std::move(get));
     names_.append(name);
     return *this;
   }
 
-  nb::class_<T>& type() { return class_; }
-
  private:
-  using Setters = std::vector<std::pair<const char*, std::function<void(T&, nb::handle)>>>;
-
-  template <typename Method>
-  struct Second;
-  template <typename Of, typename First, typename Given>
-  struct Second<void (Of::*)(First, Given) const> {
-    using type = Given;
-  };
-
-  static T made(const Setters& setters, const nb::kwargs& given) {
-    T of{};
-    for (const auto& [key, value] : given) {
-      const auto name = nb::cast<std::string>(key);
-      const auto found = std::ranges::find_if(setters, [&](const auto& each) { return name == each.first; });
-      if (found == setters.end()) throw nb::type_error(("there is no field " + name).c_str());
-      found->second(of, value);
-    }
-    return of;
-  }
-
   nb::class_<T> class_;
   nb::list names_;
-  std::shared_ptr<Setters> setters_;
 };
 
 }  // namespace tare::bindings

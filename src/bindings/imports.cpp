@@ -18,12 +18,8 @@ void define_imports(nb::module_& module) {
       module, "ImportedEvents",
       "What an import of a trace without MPI has found. `start_ns`: Unix time of the first event; `wall_ns`: "
       "from then to the last.")
-      .field("processes", &Imported::processes)
-      .field("threads", &Imported::threads)
-      .field("events", &Imported::events)
-      .field("start_ns", &Imported::start_ns)
-      .field("wall_ns", &Imported::wall_ns)
-      .field("host", &Imported::host);
+      .members<&Imported::processes, &Imported::threads, &Imported::events, &Imported::start_ns, &Imported::wall_ns,
+               &Imported::host>();
   module.def(
       "is_litl",
       [](const std::string& path) {

@@ -91,12 +91,8 @@ NB_MODULE(_native, module) {
   using tare::reader::Collected;
   Fields<Collected>(module, "Collected",
                     "What a collection found; nothing here tells whether the processes `unknown` run.")
-      .field("processes", &Collected::processes)
-      .field("running", &Collected::running)
-      .field("unknown", &Collected::unknown)
-      .field("recovered_events", &Collected::recovered_events)
-      .field("kept", &Collected::kept)
-      .field("messages", &Collected::messages);
+      .members<&Collected::processes, &Collected::running, &Collected::unknown, &Collected::recovered_events,
+               &Collected::kept, &Collected::messages>();
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "run_key"_a = "",
              "command_ended_ns"_a = nb::none(), "watch"_a = nb::none(), "command"_a = nb::none(),
              "presume_ended"_a = false, "Drains dead processes' segments into the run directory and stores symbols.");

@@ -22,13 +22,8 @@ NB_MODULE(_otf2, module) {
   Fields<Imported>(module, "Imported",
                    "What an import has found: so many calls of MPI, and regions that are never left, which are not "
                    "imported. `start_ns`: Unix time of the first event.")
-      .field("processes", &Imported::processes)
-      .field("threads", &Imported::threads)
-      .field("calls", &Imported::calls)
-      .field("start_ns", &Imported::start_ns)
-      .field("wall_ns", &Imported::wall_ns)
-      .field("unfinished", &Imported::unfinished)
-      .field("host", &Imported::host);
+      .members<&Imported::processes, &Imported::threads, &Imported::calls, &Imported::start_ns, &Imported::wall_ns,
+               &Imported::unfinished, &Imported::host>();
   module.def(
       "export_otf2",
       [](PyRun& run, std::string path, std::int64_t start_ns, std::optional<std::vector<int>> ranks,

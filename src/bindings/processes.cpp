@@ -116,13 +116,6 @@ Until until(const PyProcess& process) {
   return told ? Until::exit : Until::last_seen;
 }
 
-void set_until(PyProcess& process, Until moment) {
-  ProcessRecord& record = process.of->record;
-  if (moment == Until::end) record.flags |= format::end_seen;
-  if (moment == Until::command) record.flags |= format::ended_with_command;
-  if (moment == Until::exit) record.state = format::ProcessState::exited;
-}
-
 // What was left out or made smaller because there was no memory for all of it.
 constexpr struct {
   const char* name;
@@ -141,55 +134,23 @@ std::vector<std::string> reduced(const PyProcess& process) {
   return names;
 }
 
-void set_reduced(PyProcess& process, const std::vector<std::string>& names) {
-  for (const auto& each : reductions)
-    if (std::ranges::find(names, each.name) != names.end())
-      (each.flags != nullptr ? process.of->record.*each.flags : process.full) |= each.flag;
-}
-
 std::vector<ThreadName> thread_names(const PyProcess& process) {
   std::vector<ThreadName> names;
   for (const auto& [number, name] : process.of->thread_names) names.push_back({number, {name}});
   return names;
 }
 
-void set_thread_names(PyProcess& process, const std::vector<ThreadName>& names) {
-  for (const ThreadName& each : names) process.of->thread_names[each.thread] = each.name.bytes;
-}
-
 // Up to `dropped`, what the accounts of one and of several processes have.
 template <typename T>
 void define_cost(Fields<T>& of, bool total) {
-  if (total) of.field("calls", &T::calls).field("counted", &T::counted);
-  of.field("call_ns", &T::call_ns)
-      .field("timed_call_ns", &T::timed_call_ns)
-      .field("lookup_ns", &T::lookup_ns)
-      .field("event_ns", &T::event_ns)
-      .field("own_events", &T::own_events)
-      .field("wrapper_ns", &T::wrapper_ns)
-      .field("wrapper_error_ns", &T::wrapper_error_ns)
-      .field("weighed", &T::weighed)
-      .field("net_share", &T::net_share);
-  if (total) of.field("wall_share", &T::wall_share);
-  of.field("hook_init_ns", &T::hook_init_ns)
-      .field("hook_finalize_ns", &T::hook_finalize_ns)
-      .field("chooser_ns", &T::chooser_ns)
-      .field("analysis_ns", &T::analysis_ns)
-      .field("readings", &T::readings)
-      .field("reading_ns", &T::reading_ns)
-      .field("flushes", &T::flushes)
-      .field("flush_ns", &T::flush_ns)
-      .field("flush_bytes", &T::flush_bytes)
-      .field("drains", &T::drains)
-      .field("drain_ns", &T::drain_ns)
-      .field("drain_bytes", &T::drain_bytes)
-      .field("offload_points", &T::offload_points)
-      .field("offloads", &T::offloads)
-      .field("offloads_lost", &T::offloads_lost)
-      .field("offload_ns", &T::offload_ns)
-      .field("offload_max_ns", &T::offload_max_ns)
-      .field("offload_wait_ns", &T::offload_wait_ns)
-      .field("dropped", &T::dropped);
+  if (total) of.template members<&T::calls, &T::counted>();
+  of.template members<&T::call_ns, &T::timed_call_ns, &T::lookup_ns, &T::event_ns, &T::own_events, &T::wrapper_ns,
+                      &T::wrapper_error_ns, &T::weighed, &T::net_share>();
+  if (total) of.template members<&T::wall_share>();
+  of.template members<&T::hook_init_ns, &T::hook_finalize_ns, &T::chooser_ns, &T::analysis_ns, &T::readings,
+                      &T::reading_ns, &T::flushes, &T::flush_ns, &T::flush_bytes, &T::drains, &T::drain_ns,
+                      &T::drain_bytes, &T::offload_points, &T::offloads, &T::offloads_lost, &T::offload_ns,
+                      &T::offload_max_ns, &T::offload_wait_ns, &T::dropped>();
 }
 
 void define_sums(nb::module_& module) {
@@ -209,14 +170,8 @@ void define_sums(nb::module_& module) {
       "The trace of a process, or of several: the policy is the first one's (None: no trace), and all must "
       "be `written`. `kept_newest`: a buffer could not be written out, from then on its newest events were "
       "kept; `no_space`: for want of space.")
-      .field("records", &TotalTrace::records)
-      .field("bytes", &TotalTrace::bytes)
-      .field("dropped", &TotalTrace::dropped)
-      .field("overwritten_bytes", &TotalTrace::overwritten_bytes)
-      .field("policy", &TotalTrace::policy)
-      .field("kept_newest", &TotalTrace::kept_newest)
-      .field("no_space", &TotalTrace::no_space)
-      .field("written", &TotalTrace::written);
+      .members<&TotalTrace::records, &TotalTrace::bytes, &TotalTrace::dropped, &TotalTrace::overwritten_bytes,
+               &TotalTrace::policy, &TotalTrace::kept_newest, &TotalTrace::no_space, &TotalTrace::written>();
 }
 
 // Time of the threads of a process on no processor, outside MPI and in calls.
@@ -231,38 +186,22 @@ void define_scheduling(nb::module_& module) {
       "(`unknown_ns`); of the first what is known to be outside MPI, and the time outside MPI in which they\n"
       "slept, waited in the kernel or were stopped. `switches`: context switches because a thread waited;\n"
       "`preemptions`: because it lost its processor. `processors`: on which they may run.");
-  fields.field("readings", &SchedulingSums::readings)
-      .field("observed_ns", &SchedulingSums::observed_ns)
-      .field("switches", &SchedulingSums::switches)
-      .field("preemptions", &SchedulingSums::preemptions)
-      .field("page_faults", &SchedulingSums::page_faults)
-      .field("major_page_faults", &SchedulingSums::major_page_faults);
-  const auto part = [&](const char* name, OffProcessor SchedulingSums::*of, std::int64_t OffTimes::*which,
-                        std::uint64_t OffProcessor::*of_made) {
-    fields.value(
-        name, [=](const SchedulingSums& sums) { return reader::off_times(sums.*of).*which; },
-        [=](SchedulingSums& sums, std::uint64_t ns) {
-          (sums.*of).ns += ns;
-          if (of_made != nullptr) (sums.*of).*of_made += ns;
-        });
+  fields.members<&SchedulingSums::readings, &SchedulingSums::observed_ns, &SchedulingSums::switches,
+                 &SchedulingSums::preemptions, &SchedulingSums::page_faults, &SchedulingSums::major_page_faults>();
+  const auto part = [&](const char* name, OffProcessor SchedulingSums::*of, std::int64_t OffTimes::*which) {
+    fields.value(name, [=](const SchedulingSums& sums) { return reader::off_times(sums.*of).*which; });
   };
-  part("descheduled_ns", &SchedulingSums::all, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
-  part("unknown_ns", &SchedulingSums::all, &OffTimes::unknown_ns, &OffProcessor::unknown_ns);
-  part("descheduled_outside_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns, &OffProcessor::descheduled_ns);
-  part("blocked_outside_ns", &SchedulingSums::outside, &OffTimes::blocked_ns, nullptr);
-  fields.value(
-      "processors",
-      [](const SchedulingSums& sums) {
-        std::vector<std::uint32_t> numbers;
-        const format::RankSet allowed = reader::allowed_processors(sums);
-        for (const auto& [first, count] : allowed.runs())
-          for (std::uint32_t i = 0; i < count; ++i) numbers.push_back(first + i);
-        return numbers;
-      },
-      [](SchedulingSums& sums, const std::vector<std::uint32_t>& numbers) {
-        for (const std::uint32_t number : numbers)
-          if (number < 64 * format::processor_words) sums.allowed[number / 64] |= std::uint64_t{1} << (number % 64);
-      });
+  part("descheduled_ns", &SchedulingSums::all, &OffTimes::descheduled_ns);
+  part("unknown_ns", &SchedulingSums::all, &OffTimes::unknown_ns);
+  part("descheduled_outside_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns);
+  part("blocked_outside_ns", &SchedulingSums::outside, &OffTimes::blocked_ns);
+  fields.value("processors", [](const SchedulingSums& sums) {
+    std::vector<std::uint32_t> numbers;
+    const format::RankSet allowed = reader::allowed_processors(sums);
+    for (const auto& [first, count] : allowed.runs())
+      for (std::uint32_t i = 0; i < count; ++i) numbers.push_back(first + i);
+    return numbers;
+  });
 }
 
 void define_process(nb::module_& module) {
@@ -270,66 +209,35 @@ void define_process(nb::module_& module) {
   constexpr auto of = &PyProcess::of;
   constexpr auto record = &Process::record;
   constexpr auto account = &PyProcess::account;
-  Fields<ThreadName>(module, "ThreadName", "A thread with a name.")
-      .field("thread", &ThreadName::thread)
-      .field("name", &ThreadName::name);
+  Fields<ThreadName>(module, "ThreadName", "A thread with a name.").members<&ThreadName::thread, &ThreadName::name>();
   Fields<PyProcess>(module, "Process", "A process that called MPI (docs/json.md).")
-      .field("world", of, &Process::world)
-      .field("rank", of, record, &ProcessRecord::rank)
-      .field("size", of, record, &ProcessRecord::size)
-      .field("host", of, record, &ProcessRecord::host)
-      .field("pid", of, record, &ProcessRecord::pid)
-      .field("threads", of, record, &ProcessRecord::threads)
-      .value("thread_names", thread_names,
-             [](PyProcess& process, const std::vector<ThreadName>& names) { set_thread_names(process, names); })
-      .field("unmeasured_threads", of, record, &ProcessRecord::unmeasured_threads)
-      .value("reduced", reduced,
-             [](PyProcess& process, const std::vector<std::string>& names) { set_reduced(process, names); })
-      .field("left_calls", of, record, &ProcessRecord::left_calls)
-      .field("state", of, &Process::state)
-      .value(
-          "exit_code",
-          [](const PyProcess& process) {
-            const std::int32_t code = process.of->record.exit_code;
-            return code >= 0 ? std::optional(code) : std::nullopt;
-          },
-          [](PyProcess& process, std::optional<std::int32_t> code) {
-            process.of->record.exit_code = code.value_or(format::exit_code_unknown);
-          })
-      .value(
-          "signal",
-          [](const PyProcess& process) {
-            const std::int32_t signal = format::signal_of(process.of->record);
-            return signal != 0 ? std::optional(signal) : std::nullopt;
-          },
-          [](PyProcess& process, std::optional<std::int32_t> signal) {
-            if (signal) process.of->record.exit_code = -*signal;
-          })
-      .value(
-          "finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; },
-          [](PyProcess& process, bool finalized) { process.of->record.finalize_leave = finalized ? 1 : 0; })
-      .field("stopped", of, &Process::stopped)
-      .value(
-          "executable", [](const PyProcess& process) { return std::string(process.of->executable()); },
-          [](PyProcess& process, const std::string& path) { process.of->long_executable = path; })
-      .value(
-          "mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); },
-          [](PyProcess& process, const std::string& name) {
-            std::snprintf(process.of->record.mpi_library, sizeof process.of->record.mpi_library, "%s", name.c_str());
-          })
-      .field("abi", of, record, &ProcessRecord::abi)
-      .field("start_ns", account, &Account::start_ns)
-      .field("wall_ns", account, &Account::wall_ns)
-      .field("net_ns", account, &Account::net_ns)
-      .field("threads_ns", account, &Account::threads_ns)
-      .field("mpi_ns", account, &Account::mpi_ns)
-      .field("unreturned_ns", account, &Account::unreturned_ns)
-      .value("until", until, [](PyProcess& process, Until moment) { set_until(process, moment); })
-      .field("calls", &PyProcess::calls)
-      .field("counted", &PyProcess::counted)
-      .field("cost", &PyProcess::cost)
-      .field("trace", &PyProcess::trace)
-      .field("scheduling", &PyProcess::scheduling);
+      .members<&Process::world>(of)
+      .members<&ProcessRecord::rank, &ProcessRecord::size, &ProcessRecord::host, &ProcessRecord::pid,
+               &ProcessRecord::threads>(of, record)
+      .value("thread_names", thread_names)
+      .members<&ProcessRecord::unmeasured_threads>(of, record)
+      .value("reduced", reduced)
+      .members<&ProcessRecord::left_calls>(of, record)
+      .members<&Process::state>(of)
+      .value("exit_code",
+             [](const PyProcess& process) {
+               const std::int32_t code = process.of->record.exit_code;
+               return code >= 0 ? std::optional(code) : std::nullopt;
+             })
+      .value("signal",
+             [](const PyProcess& process) {
+               const std::int32_t signal = format::signal_of(process.of->record);
+               return signal != 0 ? std::optional(signal) : std::nullopt;
+             })
+      .value("finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; })
+      .members<&Process::stopped>(of)
+      .value("executable", [](const PyProcess& process) { return std::string(process.of->executable()); })
+      .value("mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); })
+      .members<&ProcessRecord::abi>(of, record)
+      .members<&Account::start_ns, &Account::wall_ns, &Account::net_ns, &Account::threads_ns, &Account::mpi_ns,
+               &Account::unreturned_ns>(account)
+      .value("until", until)
+      .members<&PyProcess::calls, &PyProcess::counted, &PyProcess::cost, &PyProcess::trace, &PyProcess::scheduling>();
 }
 
 void define_spell(nb::module_& module) {
@@ -337,23 +245,14 @@ void define_spell(nb::module_& module) {
       module, "Spell",
       "What a process did between two synchronisation points (src/recorder/spells.h). `cut`: less was kept of "
       "its end than of its begin. `control`: only counted, at random; the others are compared with it.")
-      .field("world", &Spell::world)
-      .field("rank", &Spell::rank)
+      .members<&Spell::world, &Spell::rank>()
       .field("spell", &Spell::number)
-      .field("measured", &Spell::measured)
-      .field("traced", &Spell::traced)
-      .field("cut", &Spell::cut)
-      .field("control", &Spell::control)
-      .field("has_requests", &Spell::has_requests)
-      .field("sync_points", &Spell::sync_points)
+      .members<&Spell::measured, &Spell::traced, &Spell::cut, &Spell::control, &Spell::has_requests,
+               &Spell::sync_points>()
       .field("first_site", &Spell::first)
       .field("last_site", &Spell::last)
-      .field("begin_ns", &Spell::begin_ns)
-      .field("ns", &Spell::ns)
-      .field("flush_ns", &Spell::flush_ns)
-      .field("measured_calls", &Spell::measured_calls)
-      .field("counted_calls", &Spell::counted_calls)
-      .field("counted_polls", &Spell::counted_polls);
+      .members<&Spell::begin_ns, &Spell::ns, &Spell::flush_ns, &Spell::measured_calls, &Spell::counted_calls,
+               &Spell::counted_polls>();
 }
 
 }  // namespace

@@ -25,27 +25,18 @@ void define_retiming(nb::module_& module, nb::class_<PyRun>& run) {
       module, "Violations",
       "Calls of a rank that ended before the other rank, whom they needed, began: by the clocks. That of "
       "`rank` is behind that of the other by at least `most_ns`.")
-      .field("world", &Violations::world)
-      .field("rank", &Violations::rank)
-      .field("other_rank", &Violations::other_rank)
-      .field("messages", &Violations::messages)
-      .field("collectives", &Violations::collectives)
-      .field("most_ns", &Violations::most_ns);
+      .members<&Violations::world, &Violations::rank, &Violations::other_rank, &Violations::messages,
+               &Violations::collectives, &Violations::most_ns>();
   Fields<ClockCorrection>(module, "ClockCorrection",
                           "What was done to the clocks: the violations as recorded, the largest first, and how many "
                           "remain after so many rounds of reading the trace.")
-      .field("violations", &ClockCorrection::violations)
-      .field("max_moved_ns", &ClockCorrection::max_moved_ns)
-      .field("rounds", &ClockCorrection::rounds)
-      .field("remaining", &ClockCorrection::remaining)
-      .field("warnings", &ClockCorrection::warnings);
+      .members<&ClockCorrection::violations, &ClockCorrection::max_moved_ns, &ClockCorrection::rounds,
+               &ClockCorrection::remaining, &ClockCorrection::warnings>();
   Fields<Compensation>(
       module, "Compensation",
       "What was taken out of the times of a trace: of all threads together. It ends `earlier_ns` earlier.")
-      .field("flush_ns", &Compensation::flush_ns)
-      .field("wrapper_ns", &Compensation::wrapper_ns)
-      .field("earlier_ns", &Compensation::earlier_ns)
-      .field("warnings", &Compensation::warnings);
+      .members<&Compensation::flush_ns, &Compensation::wrapper_ns, &Compensation::earlier_ns,
+               &Compensation::warnings>();
   run.def("clock_violations", method(reader::clock_violations), "Reads the trace.");
   run.def("correct_clocks", method(reader::correct_clocks),
           "Moves the times of all events from now on; reads the trace once for each rank in a row.");

@@ -30,8 +30,15 @@ std::vector<reader::Exchange> exchanges(reader::Run& run, std::int32_t max_group
   return run.answer({.exchanges = {max_groups}}).exchanges.front();
 }
 
-std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run,
-                                                   const std::vector<reader::Without>& changes) {
+using Factor = std::tuple<std::int32_t, std::int32_t, double>;
+using Change = std::tuple<std::int32_t, std::vector<Factor>, std::vector<std::int32_t>>;
+
+std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run, const std::vector<Change>& given) {
+  std::vector<reader::Without> changes;
+  for (const auto& [world, faster, not_waiting] : given) {
+    reader::Without& change = changes.emplace_back(reader::Without{world, {}, not_waiting});
+    for (const auto& [rank, site, factor] : faster) change.faster.push_back({rank, site, factor});
+  }
   const nb::gil_scoped_release unlocked;
   return unwrap(reader::replay(run, changes));
 }
@@ -45,53 +52,24 @@ void define_rows(nb::module_& module) {
       "`cells`: from and to which group, messages, bytes; sorted. `messages` were sent and received, "
       "`elsewhere` sent to ranks that are not known, or of other worlds, `between` from a rank to another of "
       "the world. The rank `busiest` has the most of these, as sender or receiver; -1: there are none.")
-      .field("world", &Exchange::world)
-      .field("size", &Exchange::size)
-      .field("group", &Exchange::group)
-      .value(
-          "cells",
-          [](const Exchange& of) {
-            std::vector<Cell> cells;
-            for (const Exchange::Cell& cell : of.cells)
-              cells.emplace_back(cell.from, cell.to, cell.messages, cell.bytes);
-            return cells;
-          },
-          [](Exchange& of, const std::vector<Cell>& cells) {
-            for (const auto& [from, to, messages, bytes] : cells) of.cells.push_back({from, to, messages, bytes});
-          })
-      .field("elsewhere", &Exchange::elsewhere)
-      .field("messages", &Exchange::messages)
-      .field("between", &Exchange::between)
-      .field("busiest", &Exchange::busiest)
-      .field("busiest_messages", &Exchange::busiest_messages);
+      .members<&Exchange::world, &Exchange::size, &Exchange::group>()
+      .value("cells",
+             [](const Exchange& of) {
+               std::vector<Cell> cells;
+               for (const Exchange::Cell& cell : of.cells)
+                 cells.emplace_back(cell.from, cell.to, cell.messages, cell.bytes);
+               return cells;
+             })
+      .members<&Exchange::elsewhere, &Exchange::messages, &Exchange::between, &Exchange::busiest,
+               &Exchange::busiest_messages>();
   Fields<ReplayedWorld>(
       module, "ReplayedWorld",
       "A world on an ideal network. If there is an `obstacle` to its replay, the rest is 0. `useful_ns` "
       "and `unknown_ns` are of the rank with the most; the latter in calls that were kept as they are.")
-      .field("world", &ReplayedWorld::world)
+      .members<&ReplayedWorld::world>()
       .unless("obstacle", "", &ReplayedWorld::obstacle)
-      .field("runtime_ns", &ReplayedWorld::runtime_ns)
-      .field("ideal_ns", &ReplayedWorld::ideal_ns)
-      .field("useful_ns", &ReplayedWorld::useful_ns)
-      .field("unknown_ns", &ReplayedWorld::unknown_ns)
-      .field("without_ns", &ReplayedWorld::without_ns);
-  using reader::Without;
-  using Factor = std::tuple<std::int32_t, std::int32_t, double>;
-  Fields<Without>(module, "Without",
-                  "What a replay changes: the time of ranks outside MPI before the calls of a site, times a factor "
-                  "(`faster`: rank, site, factor), and sites in whose calls nobody waits.")
-      .field("world", &Without::world)
-      .value(
-          "faster",
-          [](const Without& of) {
-            std::vector<Factor> faster;
-            for (const Without::Faster& each : of.faster) faster.emplace_back(each.rank, each.site, each.factor);
-            return faster;
-          },
-          [](Without& of, const std::vector<Factor>& faster) {
-            for (const auto& [rank, site, factor] : faster) of.faster.push_back({rank, site, factor});
-          })
-      .field("not_waiting", &Without::not_waiting);
+      .members<&ReplayedWorld::runtime_ns, &ReplayedWorld::ideal_ns, &ReplayedWorld::useful_ns,
+               &ReplayedWorld::unknown_ns, &ReplayedWorld::without_ns>();
 }
 
 }  // namespace
@@ -112,9 +90,10 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("functions", rows(functions), "Names of the functions that the run may have calls of.");
   run.def("event_names", rows(event_names), "Names of the program's own events.");
   run.def(
-      "replay", rows(replayed_worlds), "changes"_a = std::vector<reader::Without>{},
+      "replay", rows(replayed_worlds), "changes"_a = std::vector<Change>{},
       "How long each world would have taken on an ideal network, and with each of the changes (`without_ns`); reads "
-      "the whole trace.");
+      "the whole trace. A change is of a world: it multiplies the time of ranks outside MPI before the calls of a site "
+      "(rank, site, factor), and in the calls of the sites at its end nobody waits.");
   run.def("warnings", &PyRun::warnings);
   return run;
 }

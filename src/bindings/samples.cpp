@@ -37,11 +37,6 @@ std::vector<std::string> joining(const Summary& summary) {
   return names;
 }
 
-void set_joining(Summary& summary, const std::vector<std::string>& names) {
-  for (unsigned bit = 0; bit < std::size(joining_names); ++bit)
-    if (std::ranges::find(names, joining_names[bit]) != names.end()) summary.of.joining |= 1U << bit;
-}
-
 std::vector<Summary> sample_summaries(PyRun& run) {
   std::vector<Summary> all;
   run.run().samples([&](std::size_t i, const reader::Samples& samples) {
@@ -54,13 +49,6 @@ std::vector<Summary> sample_summaries(PyRun& run) {
 // None if it is not known how many messages the samples represent.
 auto weight(double Class::*member) {
   return [member](const Sampled& of) { return of.is_weight_known() ? std::optional(of.found.*member) : std::nullopt; };
-}
-
-auto set_weight(double Class::*member) {
-  return [member](Sampled& of, std::optional<double> weight) {
-    if (!weight) of.found.flags |= format::weight_unknown;
-    of.found.*member = weight.value_or(0);
-  };
 }
 
 std::optional<Histogram> histogram(const Sampled& of) {
@@ -80,28 +68,15 @@ void define_summaries(nb::module_& module) {
       module, "SampleSummary",
       "What became of the messages that a rank sent and received. `joining`: how far the ranks have come to "
       "tell one another of messages. `analysis`: the result of the user's analysis; empty: none.")
-      .field("world", &Summary::world)
-      .field("rank", &Summary::rank)
-      .field("spec", &Summary::of, &SampleSummary::spec)
-      .field("sent", &Summary::of, &SampleSummary::sent)
-      .field("received", &Summary::of, &SampleSummary::received)
-      .field("chosen", &Summary::of, &SampleSummary::chosen)
-      .field("paired", &Summary::of, &SampleSummary::paired)
-      .field("ambiguous", &Summary::of, &SampleSummary::ambiguous)
-      .field("ambiguous_received", &Summary::of, &SampleSummary::ambiguous_received)
-      .field("unnumbered", &Summary::of, &SampleSummary::unnumbered)
-      .field("unpaired", &Summary::of, &SampleSummary::unpaired)
-      .field("recordless", &Summary::of, &SampleSummary::recordless)
-      .field("contradictory", &Summary::of, &SampleSummary::contradictory)
-      .field("lost", &Summary::of, &SampleSummary::lost)
-      .field("unreachable", &Summary::of, &SampleSummary::unreachable)
-      .field("clock_uncertainty_ns", &Summary::of, &SampleSummary::clock_uncertainty_ns)
-      .field("clock_end_uncertainty_ns", &Summary::of, &SampleSummary::clock_end_uncertainty_ns)
-      .field("clock_drift_ns", &Summary::of, &SampleSummary::clock_drift_ns)
-      .field("clock_span_ns", &Summary::of, &SampleSummary::clock_span_ns)
-      .field("clock_rank", &Summary::of, &SampleSummary::clock_rank)
-      .value("joining", joining, [](Summary& of, const std::vector<std::string>& names) { set_joining(of, names); })
-      .field("analysis", &Summary::analysis);
+      .members<&Summary::world, &Summary::rank>()
+      .members<&SampleSummary::spec, &SampleSummary::sent, &SampleSummary::received, &SampleSummary::chosen,
+               &SampleSummary::paired, &SampleSummary::ambiguous, &SampleSummary::ambiguous_received,
+               &SampleSummary::unnumbered, &SampleSummary::unpaired, &SampleSummary::recordless,
+               &SampleSummary::contradictory, &SampleSummary::lost, &SampleSummary::unreachable,
+               &SampleSummary::clock_uncertainty_ns, &SampleSummary::clock_end_uncertainty_ns,
+               &SampleSummary::clock_drift_ns, &SampleSummary::clock_span_ns, &SampleSummary::clock_rank>(&Summary::of)
+      .value("joining", joining)
+      .members<&Summary::analysis>();
 }
 
 }  // namespace
@@ -112,17 +87,14 @@ void define_samples(nb::module_& module, nb::class_<PyRun>& run) {
       module, "SampleRow",
       "Sampled messages of a class, received by `destination`. `source` is -1 for classes that are not told "
       "apart. They represent so many messages as `weight` says, None: not known.")
-      .field("world", &Sampled::world)
-      .field("source", &Sampled::found, &Class::source)
-      .field("destination", &Sampled::destination)
-      .field("send_site", &Sampled::send_site)
-      .field("receive_site", &Sampled::receive_site)
-      .field("bytes", &Sampled::found, &Class::bytes)
+      .members<&Sampled::world>()
+      .members<&Class::source>(&Sampled::found)
+      .members<&Sampled::destination, &Sampled::send_site, &Sampled::receive_site>()
+      .members<&Class::bytes>(&Sampled::found)
       .flag("between_nodes", format::between_nodes, &Sampled::found, &Class::flags)
-      .field("count", &Sampled::found, &Class::count)
-      .field("unexpected", &Sampled::found, &Class::unexpected)
-      .value("weight", weight(&Class::weight), set_weight(&Class::weight))
-      .value("weight_squared", weight(&Class::weight_squared), set_weight(&Class::weight_squared))
+      .members<&Class::count, &Class::unexpected>(&Sampled::found)
+      .value("weight", weight(&Class::weight))
+      .value("weight_squared", weight(&Class::weight_squared))
       .field("latency_ns", &Sampled::found, &Class::latency)
       .field("min_ns", &Sampled::found, &Class::latency_min)
       .field("max_ns", &Sampled::found, &Class::latency_max)
@@ -131,12 +103,8 @@ void define_samples(nb::module_& module, nb::class_<PyRun>& run) {
       .field("unposted_ns", &Sampled::found, &Class::unposted)
       .field("unwaited_ns", &Sampled::found, &Class::unwaited)
       .field("transfer_ns", &Sampled::found, &Class::transfer)
-      .field("uncertainty_ns", &Sampled::found, &Class::uncertainty_ns)
-      .value("histogram", histogram, [](Sampled& of, const std::optional<Histogram>& bins) {
-        if (!bins) return;
-        of.found.flags |= format::histogram_kept;
-        std::ranges::copy_n(bins->begin(), std::min(bins->size(), std::size(of.found.histogram)), of.found.histogram);
-      });
+      .members<&Class::uncertainty_ns>(&Sampled::found)
+      .value("histogram", histogram);
   define_summaries(module);
   run.def("samples", [](PyRun& of) { return reader::sampled_classes(of.run()); });
   run.def("sample_summaries", sample_summaries);

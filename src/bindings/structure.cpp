@@ -27,43 +27,29 @@ void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
       module, "DetectedPhase",
       "A stretch of time in which the ranks of a world do alike; `phase` is equal where they do. Most of the time "
       "is in a call of `site` and before it; all outside MPI, before the call: `outside_calls`.")
-      .field("world", &Phase::world)
-      .field("number", &Phase::number)
+      .members<&Phase::world, &Phase::number>()
       .field("phase", &Phase::letters)
-      .field("start_ns", &Phase::start_ns)
-      .field("end_ns", &Phase::end_ns)
-      .field("mpi_share", &Phase::mpi_share)
-      .field("function", &Phase::function)
-      .field("site", &Phase::line, &CalledLine::site)
+      .members<&Phase::start_ns, &Phase::end_ns, &Phase::mpi_share, &Phase::function>()
+      .members<&CalledLine::site>(&Phase::line)
       .field("outside_calls", &Phase::is_before)
-      .field("line_share", &Phase::line_share);
+      .members<&Phase::line_share>();
   Fields<Slow>(module, "SlowIteration", "One of the longest iterations, if it takes more than twice the median.")
       .field("iteration", &Slow::number)
-      .field("start_ns", &Slow::iteration, &Iteration::start_ns)
-      .field("duration_ns", &Slow::iteration, &Iteration::duration_ns)
-      .field("mpi_ns", &Slow::iteration, &Iteration::mpi_ns)
-      .field("cause_rank", &Slow::cause_rank)
-      .field("cause_function", &Slow::cause_function)
+      .members<&Iteration::start_ns, &Iteration::duration_ns, &Iteration::mpi_ns>(&Slow::iteration)
+      .members<&Slow::cause_rank, &Slow::cause_function>()
       .field("cause_site", &Slow::cause, &CalledLine::site)
       .field("cause_in_call", &Slow::is_in_call)
-      .field("cause_ns", &Slow::cause_ns);
+      .members<&Slow::cause_ns>();
   Fields<Loop>(module, "Loop",
                "The iterations of a rank in the detected phase `number`. They begin with calls of `site`.")
-      .field("world", &Loop::world)
-      .field("rank", &Loop::rank)
-      .field("thread", &Loop::thread)
+      .members<&Loop::world, &Loop::rank, &Loop::thread>()
       .field("number", &Loop::phase)
-      .field("function", &Loop::function)
-      .field("site", &Loop::line, &CalledLine::site)
-      .field("iterations", &Loop::iterations)
-      .field("median_ns", &Loop::median_ns)
-      .field("longest_ns", &Loop::longest_ns)
-      .field("slow_iterations", &Loop::slow_iterations)
-      .field("beyond_ns", &Loop::beyond_ns)
+      .members<&Loop::function>()
+      .members<&CalledLine::site>(&Loop::line)
+      .members<&Loop::iterations, &Loop::median_ns, &Loop::longest_ns, &Loop::slow_iterations, &Loop::beyond_ns>()
       .field("slow", &Loop::slow_named);
   Fields<Structure>(module, "Structure", "The phases by world and time, the loops by world, phase and rank.")
-      .field("phases", &Structure::phases)
-      .field("loops", &Structure::loops);
+      .members<&Structure::phases, &Structure::loops>();
   run.def("structure", structure, "Reads the trace twice.");
 }
 

@@ -240,22 +240,15 @@ class PyTimeline {
 void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   Fields<Row>(module, "TimelineRow", "A location with events.")
-      .field("world", &Row::world)
-      .field("rank", &Row::rank)
-      .field("thread", &Row::thread)
-      .field("records", &Row::records);
+      .members<&Row::world, &Row::rank, &Row::thread, &Row::records>();
   using Point = reader::IterationPoint;
   Fields<Point>(
       module, "IterationPoint",
       "An iteration of a loop over its ranks. It takes `longest_ns` on the rank of a row of the timeline, where "
       "it begins `start_ns` after the timeline. `imbalance_ns`: time outside MPI of the rank with the most, "
       "beyond the mean. `waiting_ns`: in wait states, mean of the ranks.")
-      .field("number", &Point::number)
-      .field("row", &Point::row)
-      .field("start_ns", &Point::start_ns)
-      .field("longest_ns", &Point::longest_ns)
-      .field("imbalance_ns", &Point::imbalance_ns)
-      .field("waiting_ns", &Point::waiting_ns);
+      .members<&Point::number, &Point::row, &Point::start_ns, &Point::longest_ns, &Point::imbalance_ns,
+               &Point::waiting_ns>();
   nb::class_<PyTimeline>(
       module, "Timeline",
       "A trace as a picture in time, at any zoom; read once. Times of methods are since `start_ns`.\n\n"

@@ -70,7 +70,7 @@ template <class Row>
 Fields<Named<Row>> rows_of_rank(nb::module_& module, const char* name, const char* doc) {
   using Of = Named<Row>;
   Fields<Of> fields(module, name, doc);
-  fields.field("world", &Of::world).field("rank", &Of::rank).field("function", &Of::name);
+  fields.template members<&Of::world, &Of::rank>().field("function", &Of::name);
   return fields;
 }
 
@@ -87,103 +87,65 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
   rows_of_rank<reader::WaitSum>(module, "WaitSum",
                                 "Wait states of one kind in the calls of one function and site of a rank. `site` is "
                                 "one of Run.sites(), -1 if not known; so everywhere here.")
-      .field("site", &Wait::site)
-      .field("kind", &Wait::kind)
-      .field("waits", &Wait::waits)
-      .field("wait_ns", &Wait::wait_ns)
-      .field("longest_ns", &Wait::longest_ns)
-      .field("longest_start_ns", &Wait::longest_start_ns)
-      .field("longest_thread", &Wait::longest_thread);
+      .members<&Wait::site, &Wait::kind, &Wait::waits, &Wait::wait_ns, &Wait::longest_ns, &Wait::longest_start_ns,
+               &Wait::longest_thread>();
   using Awaited = Named<reader::AwaitedSum>;
   rows_of_rank<reader::AwaitedSum>(module, "AwaitedSum",
                                    "The waits of one kind in the calls of a site, by the rank that they waited for.")
-      .field("site", &Awaited::site)
-      .field("kind", &Awaited::kind)
-      .field("wait_ns", &Awaited::wait_ns);
+      .members<&Awaited::site, &Awaited::kind, &Awaited::wait_ns>();
   Fields<Root>(module, "RootSum",
                "The part of the waits of a kind in the calls of a site that an activity of a rank caused in the end: "
                "in calls of `cause_site`, or before them. `cause_rank` -1: not explained. `by_time` and "
                "`waits_by_time`: `wait_ns` and `waits` in equally long parts of the run. `by_rank`: `wait_ns` of each "
                "rank, up to the last that waited.")
-      .field("world", &Root::world)
-      .field("kind", &Root::kind)
+      .members<&Root::world, &Root::kind>()
       .field("function", &Root::name)
-      .field("site", &Root::site)
-      .field("cause_rank", &Root::cause_rank)
+      .members<&Root::site, &Root::cause_rank>()
       .field("cause_function", &Root::cause_name)
       .field("cause_site", &Root::activity, &SiteActivity::site)
       .field("cause_in_call", &Root::activity, &SiteActivity::in_call)
       .field("cause_scheduled", &Root::activity, &SiteActivity::scheduled)
-      .field("waits", &Root::waits)
-      .field("wait_ns", &Root::wait_ns)
-      .field("longest_ns", &Root::longest_ns)
-      .value(
-          "by_time", [](const Root& of) { return listed(of.by_time); },
-          [](Root& of, const std::vector<double>& given) {
-            std::copy_n(given.begin(), std::min(given.size(), of.by_time.size()), of.by_time.begin());
-          })
-      .value(
-          "waits_by_time", [](const Root& of) { return listed(of.waits_by_time); },
-          [](Root& of, const std::vector<std::uint64_t>& given) {
-            std::copy_n(given.begin(), std::min(given.size(), of.waits_by_time.size()), of.waits_by_time.begin());
-          })
-      .field("by_rank", &Root::by_rank);
+      .members<&Root::waits, &Root::wait_ns, &Root::longest_ns>()
+      .value("by_time", [](const Root& of) { return listed(of.by_time); })
+      .value("waits_by_time", [](const Root& of) { return listed(of.waits_by_time); })
+      .members<&Root::by_rank>();
   using Order = Named<reader::WrongOrder>;
   rows_of_rank<reader::WrongOrder>(module, "WrongOrder",
                                    "Receives that waited while another message had arrived, on which the rank worked "
                                    "only afterwards; `time_ns` of this work would fit into the waits.")
-      .field("site", &Order::site)
-      .field("waits", &Order::waits)
-      .field("time_ns", &Order::time_ns);
+      .members<&Order::site, &Order::waits, &Order::time_ns>();
   using Unexpected = Named<reader::UnexpectedSum>;
   rows_of_rank<reader::UnexpectedSum>(module, "UnexpectedSum",
                                       "Messages of a rank `source` that were sent before their receives at a site were "
                                       "posted. `slow` of these took more than twice as long as usual, `time_ns` longer "
                                       "in all; `longest_queue` of such messages lay at the rank at once.")
-      .field("source", &Unexpected::source)
-      .field("site", &Unexpected::site)
-      .field("messages", &Unexpected::messages)
-      .field("bytes", &Unexpected::bytes)
-      .field("longest_queue", &Unexpected::longest_queue)
-      .field("slow", &Unexpected::slow)
-      .field("time_ns", &Unexpected::time_ns);
+      .members<&Unexpected::source, &Unexpected::site, &Unexpected::messages, &Unexpected::bytes,
+               &Unexpected::longest_queue, &Unexpected::slow, &Unexpected::time_ns>();
   using Outside = Named<reader::OutsideSum>;
   rows_of_rank<reader::OutsideSum>(module, "OutsideSum",
                                    "Time of a rank outside MPI before the calls of a site, parts of it in which it was "
                                    "on no processor, and the time in these calls in which it waited for a processor "
                                    "and no rank.")
-      .field("site", &Outside::site)
-      .field("time_ns", &Outside::time_ns)
-      .field("descheduled_ns", &Outside::descheduled_ns)
-      .field("blocked_ns", &Outside::blocked_ns)
-      .field("descheduled_in_calls_ns", &Outside::descheduled_in_calls_ns);
+      .members<&Outside::site, &Outside::time_ns, &Outside::descheduled_ns, &Outside::blocked_ns,
+               &Outside::descheduled_in_calls_ns>();
   using Path = Named<reader::PathSum>;
   rows_of_rank<reader::PathSum>(module, "PathSum",
                                 "Time of a rank on the critical path: in calls of a site, or before them; -1: behind "
                                 "the last call.")
-      .field("site", &Path::activity, &SiteActivity::site)
-      .field("in_call", &Path::activity, &SiteActivity::in_call)
-      .field("time_ns", &Path::time_ns);
+      .members<&SiteActivity::site, &SiteActivity::in_call>(&Path::activity)
+      .members<&Path::time_ns>();
   Fields<ClockViolation>(module, "ClockViolation",
                          "Messages that seem to have been received before they were sent: the clocks disagree by "
                          "`most_ns` at least.")
-      .field("world", &ClockViolation::world)
-      .field("source", &ClockViolation::source)
-      .field("destination", &ClockViolation::destination)
-      .field("messages", &ClockViolation::messages)
-      .field("most_ns", &ClockViolation::most_ns);
+      .members<&ClockViolation::world, &ClockViolation::source, &ClockViolation::destination, &ClockViolation::messages,
+               &ClockViolation::most_ns>();
   Fields<WaitReport>(module, "WaitReport",
                      "What a traced run waited for; each list begins with what is largest, but for `outside`: by rank "
                      "and site.")
-      .field("waits", &WaitReport::waits)
-      .field("awaited", &WaitReport::awaited)
-      .field("causes", &WaitReport::causes)
-      .field("wrong_order", &WaitReport::wrong_order)
-      .field("unexpected", &WaitReport::unexpected)
-      .field("outside", &WaitReport::outside)
-      .field("critical_path", &WaitReport::critical_path)
+      .members<&WaitReport::waits, &WaitReport::awaited, &WaitReport::causes, &WaitReport::wrong_order,
+               &WaitReport::unexpected, &WaitReport::outside, &WaitReport::critical_path>()
       .field("clock_violations", &WaitReport::violations)
-      .field("warnings", &WaitReport::warnings);
+      .members<&WaitReport::warnings>();
   run.def("wait_report", wait_report, "Reads the trace twice.");
 }
 

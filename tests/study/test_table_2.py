@@ -11,6 +11,7 @@ from typing import Any, cast
 import duckdb
 import pandas as pd
 import pytest
+from made import made
 from made_up_runs import outcome
 from tare import _native
 from tare.analysis.rows import changed
@@ -182,10 +183,18 @@ class MadeUpRun:
 
     def __init__(self) -> None:
         trace = {"policy": "block"}
-        of_zero = _native.Cost(flushes=1, drains=1, flush_bytes=30, drain_bytes=7)
+        of_zero = made(_native.Cost, flushes=1, drains=1, flush_bytes=30, drain_bytes=7)
         self.processes = [
-            _native.Process(rank=0, size=2, trace=_native.Trace(**trace, records=13), cost=of_zero),
-            _native.Process(rank=1, size=2, trace=_native.Trace(**trace, records=2), cost=_native.Cost()),
+            made(
+                _native.Process, rank=0, size=2, trace=made(_native.Trace, **trace, records=13), cost=of_zero
+            ),
+            made(
+                _native.Process,
+                rank=1,
+                size=2,
+                trace=made(_native.Trace, **trace, records=2),
+                cost=_native.Cost(),
+            ),
         ]
         self.entries = {"a": 2, "b": 1}
         self.read = 0
@@ -251,7 +260,7 @@ def test_of_an_incomplete_trace_nothing_is_said(part: str, field: str, value: ob
     of_zero = run.processes[0]
     parts = {"trace": of_zero.trace, "cost": of_zero.cost}
     parts[part] = changed(parts[part], **{field: value})
-    run.processes[0] = _native.Process(rank=0, size=2, **parts)
+    run.processes[0] = made(_native.Process, rank=0, size=2, **parts)
     assert by_phase(run) == ()
 
 

@@ -27,6 +27,7 @@ def compiled() -> Any:
 COMPILED = compiled()
 
 
+from made import made  # noqa: E402
 from tare.analysis.rows import PLACE, changed, fields  # noqa: E402
 
 HOST_FILE = "node.tare"
@@ -58,7 +59,7 @@ def collect(
         with (Path(run_dir) / HOST_FILE).open("ab") as chunks:
             chunks.write(segment.read_bytes())
         segment.unlink()
-    return COMPILED.Collected(processes=len(segments), recovered_events=3, messages=list(MESSAGES))
+    return made(COMPILED.Collected, processes=len(segments), recovered_events=3, messages=list(MESSAGES))
 
 
 def collector(directories: Sequence[Path]) -> str:
@@ -73,24 +74,24 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0, **m
         "until": "exit" if finished else "last_seen", "executable": "/bin/app", "mpi": "Fake MPI 1.0",
         "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000, "net_ns": 2_000_000_000,
         "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 14, "counted": 4,
-        "cost": COMPILED.Cost(
+        "cost": made(COMPILED.Cost,
             call_ns=25.0, timed_call_ns=25.0, lookup_ns=5.0, wrapper_ns=270, wrapper_error_ns=27.0,
             weighed=40, hook_init_ns=1_000_000, hook_finalize_ns=500_000, flushes=1, flush_ns=40_000,
             flush_bytes=4096,
             net_share=0.01,
         ),
-        "trace": COMPILED.Trace(records=3, bytes=30, policy="block"),
+        "trace": made(COMPILED.Trace, records=3, bytes=30, policy="block"),
     }  # fmt: skip
-    return COMPILED.Process(**(known | more))
+    return made(COMPILED.Process, **(known | more))
 
 
 # Of the two processes below.
-TOTAL_COST = COMPILED.TotalCost(
+TOTAL_COST = made(COMPILED.TotalCost,
     calls=28, counted=8, call_ns=25.0, timed_call_ns=25.0, lookup_ns=5.0, wrapper_ns=540,
     wrapper_error_ns=38.18, weighed=80, net_share=0.01, wall_share=0.0102380952381, hook_init_ns=2_000_000,
     hook_finalize_ns=1_000_000, flushes=2, flush_ns=80_000, flush_bytes=8192,
 )  # fmt: skip
-TOTAL_TRACE = COMPILED.Trace(records=6, bytes=60, policy="block")
+TOTAL_TRACE = made(COMPILED.Trace, records=6, bytes=60, policy="block")
 
 
 def row(
@@ -137,8 +138,7 @@ PEERS: list[dict[str, Any]] = [
 ]  # fmt: skip
 # What the ranks above sent, rank by rank.
 EXCHANGES = [
-    COMPILED.Exchange(
-        size=2, group=1, cells=[(0, 1, 5, 4008), (1, 0, 2, 16)], elsewhere=1,
+    made(COMPILED.Exchange, size=2, group=1, cells=[(0, 1, 5, 4008), (1, 0, 2, 16)], elsewhere=1,
         messages=15, between=7, busiest=0, busiest_messages=7,
     )
 ]  # fmt: skip
@@ -157,12 +157,12 @@ FUNCTIONS = ["MPI_Send", "MPI_Recv", "MPI_Comm_rank", "MPI_Init", "MPI_Allreduce
 
 def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app", **more: Any) -> Any:
     file = "/src/app.c" if line else None
-    return COMPILED.Frame(object=where, offset=offset, caller=caller, file=file, line=line, **more)
+    return made(COMPILED.Frame, object=where, offset=offset, caller=caller, file=file, line=line, **more)
 
 
 def site(*path: Any, shown: int = 0, cut: bool = False, left_out: bool = False) -> Any:
-    return COMPILED.Site(
-        **fields(path[shown], PLACE), path=list(path), shown=shown, cut=cut, left_out=left_out
+    return made(
+        COMPILED.Site, **fields(path[shown], PLACE), path=list(path), shown=shown, cut=cut, left_out=left_out
     )
 
 
@@ -171,7 +171,7 @@ SITES = [
     site(frame(32, "main", 40)),
     site(frame(48, "halo", None, "/lib/libsolver.so.1")),
 ]
-COMMUNICATORS = [COMPILED.Communicator(name="MPI_COMM_WORLD", size=2, key=0xABC, members=[(0, 1, 2)])]
+COMMUNICATORS = [made(COMPILED.Communicator, name="MPI_COMM_WORLD", size=2, key=0xABC, members=[(0, 1, 2)])]
 SCOPES: list[Any] = []
 MESSAGES: list[str] = []
 WARNINGS = ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
@@ -308,7 +308,7 @@ def sample(
 ) -> Any:
     """A sample of rank 1; each latency is `latency_ns`, but the last two are a tenth shorter and longer."""
     tenth = latency_ns // 10
-    return COMPILED.SampleRow(
+    return made(COMPILED.SampleRow,
         source=source, destination=1, send_site=sites[0], receive_site=sites[1], bytes=size, count=count,
         unexpected=count // 2, weight=10.0 * count, weight_squared=100.0 * count,
         latency_ns=count * latency_ns, min_ns=latency_ns - tenth, max_ns=latency_ns + tenth,
@@ -326,7 +326,7 @@ SAMPLES = [
 # The same, chosen by a counter.
 COUNTED_SAMPLES = [changed(each, weight=None, weight_squared=None) for each in SAMPLES]
 SAMPLE_SUMMARIES = [
-    COMPILED.SampleSummary(
+    made(COMPILED.SampleSummary,
         rank=rank, spec="random:0.1", sent=140, received=140, chosen=15, paired=14 * rank, ambiguous=1,
         joining=["begun", "met"],
     )
@@ -343,7 +343,7 @@ class Timeline:
     start_ns, end_ns = START_NS, START_NS + 2_000_000_000
 
     def rows(self) -> list[Any]:
-        return [COMPILED.TimelineRow(rank=rank, records=1) for rank in range(2)]
+        return [made(COMPILED.TimelineRow, rank=rank, records=1) for rank in range(2)]
 
     def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
         cells = (rows * columns + 7) // 8 * 8
@@ -369,7 +369,7 @@ class Timeline:
 
     def curve(self, loops: list[Any], most: int) -> list[Any]:
         return [
-            COMPILED.IterationPoint(number=number, start_ns=number, longest_ns=5, waiting_ns=2.0)
+            made(COMPILED.IterationPoint, number=number, start_ns=number, longest_ns=5, waiting_ns=2.0)
             for number in range(3)
         ]
 
@@ -380,23 +380,22 @@ class Timeline:
         return None
 
 
-STRUCTURE = COMPILED.Structure(
-    phases=[
-        COMPILED.DetectedPhase(
+STRUCTURE = made(COMPILED.Structure, phases=[
+        made(COMPILED.DetectedPhase,
             phase="A", start_ns=START_NS + 100_000_000, end_ns=START_NS + 500_000_000, mpi_share=0.1,
             function="MPI_Send", site=1, outside_calls=True, line_share=0.9,
         ),
-        COMPILED.DetectedPhase(
+        made(COMPILED.DetectedPhase,
             number=1, phase="B", start_ns=START_NS + 500_000_000, end_ns=START_NS + 2_100_000_000,
             mpi_share=0.2, function="MPI_Send", site=0, line_share=0.6,
         ),
     ],
     loops=[
-        COMPILED.Loop(
+        made(COMPILED.Loop,
             rank=0, number=1, function="MPI_Send", site=0, iterations=20, median_ns=50_000_000,
             longest_ns=650_000_000, slow_iterations=1, beyond_ns=600_000_000,
             slow=[
-                COMPILED.SlowIteration(
+                made(COMPILED.SlowIteration,
                     iteration=7, start_ns=START_NS + 850_000_000, duration_ns=650_000_000,
                     mpi_ns=620_000_000, cause_rank=1, cause_function="MPI_Send", cause_site=1,
                     cause_ns=580_000_000,
@@ -405,34 +404,32 @@ STRUCTURE = COMPILED.Structure(
         )
     ],
 )  # fmt: skip
-WAIT_REPORT = COMPILED.WaitReport(
-    waits=[
-        COMPILED.WaitSum(
+WAIT_REPORT = made(COMPILED.WaitReport, waits=[
+        made(COMPILED.WaitSum,
             world=0, rank=1, kind="late sender", function="MPI_Recv", site=0, waits=3, wait_ns=400_000_000,
             longest_ns=200_000_000,
         )
     ],
     awaited=[
-        COMPILED.AwaitedSum(
+        made(COMPILED.AwaitedSum,
             world=0, rank=0, kind="late sender", function="MPI_Recv", site=0, wait_ns=400_000_000
         )
     ],
     causes=[
-        COMPILED.RootSum(
-            world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=0,
+        made(COMPILED.RootSum, world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=0,
             cause_function="MPI_Send", cause_site=1, waits=3, wait_ns=300_000_000.0,
             longest_ns=200_000_000.0, by_time=[300_000_000.0], waits_by_time=[3],
             by_rank=[0.0, 300_000_000.0],
         ),
-        COMPILED.RootSum(
+        made(COMPILED.RootSum,
             world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=-1, cause_site=-1,
             waits=3, wait_ns=100_000_000.0, longest_ns=50_000_000.0, by_time=8 * [12_500_000.0],
             waits_by_time=[3], by_rank=[0.0, 100_000_000.0],
         ),
     ],
-    outside=[COMPILED.OutsideSum(world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)],
+    outside=[made(COMPILED.OutsideSum, world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)],
     critical_path=[
-        COMPILED.PathSum(world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)
+        made(COMPILED.PathSum, world=0, rank=0, function="MPI_Send", site=1, time_ns=500_000_000)
     ],
 )  # fmt: skip
 

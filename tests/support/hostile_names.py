@@ -6,6 +6,7 @@ import builtins
 from types import ModuleType
 from typing import Any, Protocol
 
+from made import made
 from tare.analysis.rows import changed
 
 # Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
@@ -33,7 +34,7 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
             {**own, "kind": "counter", "value": 1.0, "unit": "bytes"},
             {**own, "kind": "raw", "text": "note"},
         ],
-        "SCOPES": [native.COMPILED.Scope(kind="file", name="data.h5", communicator=0, key=1)],
+        "SCOPES": [made(native.COMPILED.Scope, kind="file", name="data.h5", communicator=0, key=1)],
         "MESSAGES": ["what collecting says"],
     }
     for name in (

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import fake_native
 import pytest
+from made import made
 from tare._native import ReplayedWorld, Scope, Trace
 from tare.analysis import efficiency, events, profile, ranks
 from tare.analysis.rows import changed
@@ -51,8 +52,8 @@ def test_share_of_a_rank_whose_threads_call_mpi_is_of_their_time_together() -> N
 
 def test_events_are_described() -> None:
     scopes = [
-        Scope(kind="file", name="out.dat", communicator=0),
-        Scope(kind="window", name="halo", communicator=0, key=0x1F, flavour="create"),
+        made(Scope, kind="file", name="out.dat", communicator=0),
+        made(Scope, kind="window", name="halo", communicator=0, key=0x1F, flavour="create"),
     ]
     found: list[Any] = [dict(row) for row in fake_native.EVENTS]
     found[0]["scope"], found[1]["scope"] = 0, 1
@@ -85,9 +86,9 @@ def test_efficiencies_multiply() -> None:
     assert found.mpi_share == pytest.approx(0.2)
 
 
-TRACE = Trace(records=10, policy="block")
+TRACE = made(Trace, records=10, policy="block")
 TRACED = [changed(process, finalized=True, trace=TRACE) for process in PROCESSES]
-REPLAYED = ReplayedWorld(runtime_ns=2_000, ideal_ns=1_900, useful_ns=1_800, unknown_ns=20)
+REPLAYED = made(ReplayedWorld, runtime_ns=2_000, ideal_ns=1_900, useful_ns=1_800, unknown_ns=20)
 
 
 def test_a_replay_splits_the_communication_efficiency() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import fake_native
 import pytest
 import tare
+from made import made
 from some_run import metadata
 from tare._native import Spell
 from tare.analysis import budget, totals, trial
@@ -34,7 +35,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> Spell:
     counted = depth == "counts"
-    return Spell(
+    return made(Spell,
         rank=0, spell=number, ns=ns, measured=not counted, traced=depth == "trace", cut=cut, sync_points=1,
         first_site=1, last_site=1, begin_ns=number * 1000,
         measured_calls=0 if counted else 10, counted_calls=10 if counted else 0,

@@ -6,6 +6,7 @@ import json
 from typing import Any, cast
 
 import pytest
+from made import made
 from some_run import metadata
 from tare._native import Process
 from tare.errors import CommandError
@@ -16,7 +17,7 @@ OF_MPMD = [Missing(world=0, size=3, ranks=[(1, 2)])]
 
 
 def processes(*ranks: int, size: int, world: int = 0) -> list[Process]:
-    return [Process(world=world, rank=rank, size=size) for rank in ranks]
+    return [made(Process, world=world, rank=rank, size=size) for rank in ranks]
 
 
 @pytest.mark.parametrize(

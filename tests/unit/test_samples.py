@@ -14,6 +14,7 @@ from typing import Any
 import fake_native
 import pytest
 from fake_tare import Tare
+from made import made
 from tare._native import SampleRow, SampleSummary
 from tare.analysis import samples as analysis
 from tare.analysis.rows import changed
@@ -160,15 +161,14 @@ def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
 
 def between(source: int, destination: int, uncertainty_ns: int) -> Any:
     """What the clocks mean for a class."""
-    return SampleRow(
-        source=source, destination=destination, uncertainty_ns=uncertainty_ns,
+    return made(SampleRow, source=source, destination=destination, uncertainty_ns=uncertainty_ns,
         between_nodes=source % 2 != destination % 2,
     )  # fmt: skip
 
 
 def clock(rank: int, start: int, end: int, drift: int, span: int) -> Any:
     """The clock in the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
-    return SampleSummary(
+    return made(SampleSummary,
         rank=rank, clock_rank=rank % 2, clock_uncertainty_ns=start, clock_end_uncertainty_ns=end,
         clock_drift_ns=drift, clock_span_ns=span,
     )  # fmt: skip
@@ -219,7 +219,7 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
 
 
 def joined(*said: str) -> Any:
-    return SampleSummary(joining=["begun", *said])
+    return made(SampleSummary, joining=["begun", *said])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+from made import made
 from tare._native import Process, Scheduling
 from tare.analysis.scheduling import Crowd, crowd_of, off_processor
 from tare.reporters import scheduling
@@ -14,7 +15,7 @@ HERE = cast(Any, SimpleNamespace(host="here", processors=2))
 
 def ranks(*processors: list[int], host: str = "here", first: int = 0) -> list[Process]:
     return [
-        Process(rank=first + i, host=host, scheduling=Scheduling(processors=each))
+        made(Process, rank=first + i, host=host, scheduling=made(Scheduling, processors=each))
         for i, each in enumerate(processors)
     ]
 
@@ -44,17 +45,22 @@ def test_what_was_not_told_is_taken_from_the_run() -> None:
 
 def test_shares_are_of_the_time_that_was_looked_at() -> None:
     assert off_processor(ranks([0])) is None
-    busy = Scheduling(observed_ns=600, descheduled_ns=150, blocked_outside_ns=30, descheduled_outside_ns=90)
-    idle = Scheduling(observed_ns=400, descheduled_ns=50, unknown_ns=20)
-    found = off_processor([Process(scheduling=busy), Process(scheduling=idle)])
+    busy = made(
+        Scheduling, observed_ns=600, descheduled_ns=150, blocked_outside_ns=30, descheduled_outside_ns=90
+    )
+    idle = made(Scheduling, observed_ns=400, descheduled_ns=50, unknown_ns=20)
+    found = off_processor([made(Process, scheduling=busy), made(Process, scheduling=idle)])
     assert found is not None
     assert (found.descheduled, found.blocked) == (0.2, 0.03)
 
 
 def test_one_sentence_says_all() -> None:
     crowded = [
-        Process(
-            rank=i, host="here", scheduling=Scheduling(processors=[0, 1], observed_ns=100, descheduled_ns=50)
+        made(
+            Process,
+            rank=i,
+            host="here",
+            scheduling=made(Scheduling, processors=[0, 1], observed_ns=100, descheduled_ns=50),
         )
         for i in range(4)
     ]

@@ -6,6 +6,7 @@ import io
 from types import SimpleNamespace
 from typing import cast
 
+from made import made
 from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 from tare.analysis import structure
 from tare.reporters import structure as reporter
@@ -16,14 +17,14 @@ START_NS = 10**18
 
 
 def site(line: int) -> Site:
-    return Site(file="/src/solver.c", line=line, caller="step", object="/bin/app", offset=line)
+    return made(Site, file="/src/solver.c", line=line, caller="step", object="/bin/app", offset=line)
 
 
 SITES = [site(10), site(11), site(12)]
 
 
 def slow(iteration: int, duration_ns: int, cause_rank: int = 1) -> SlowIteration:
-    return SlowIteration(**{
+    return made(SlowIteration, **{
         "iteration": iteration, "start_ns": START_NS + 1_500_000_000, "duration_ns": duration_ns,
         "mpi_ns": duration_ns // 2, "cause_rank": cause_rank, "cause_function": "MPI_Send", "cause_site": 2,
         "cause_in_call": False, "cause_ns": duration_ns - 10_000_000,
@@ -31,7 +32,7 @@ def slow(iteration: int, duration_ns: int, cause_rank: int = 1) -> SlowIteration
 
 
 def loop(rank: int, site: int, iterations: int, *slowest: SlowIteration) -> Loop:
-    return Loop(**{
+    return made(Loop, **{
         "world": 0, "rank": rank, "number": 1, "function": "MPI_Recv", "site": site, "iterations": iterations,
         "median_ns": 10_000_000 + rank, "longest_ns": 90_000_000 + rank, "slow_iterations": len(slowest),
         "beyond_ns": 0, "slow": list(slowest),
@@ -39,7 +40,7 @@ def loop(rank: int, site: int, iterations: int, *slowest: SlowIteration) -> Loop
 
 
 def phase(number: int, name: str, *, outside_calls: bool = False) -> DetectedPhase:
-    return DetectedPhase(**{
+    return made(DetectedPhase, **{
         "world": 0, "number": number, "phase": name, "start_ns": START_NS + number * 10**9,
         "end_ns": START_NS + (number + 1) * 10**9, "mpi_share": 0.25, "function": "MPI_Recv", "site": 0,
         "outside_calls": outside_calls, "line_share": 0.5,
@@ -48,7 +49,7 @@ def phase(number: int, name: str, *, outside_calls: bool = False) -> DetectedPha
 
 def recorded(*loops: Loop) -> Run:
     phases = [phase(0, "A", outside_calls=True), phase(1, "B")]
-    found = Structure(phases=phases, loops=list(loops))
+    found = made(Structure, phases=phases, loops=list(loops))
     return cast("Run", SimpleNamespace(structure=found, sites=SITES))
 
 

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from made import made
 from tare._native import Spell
 from tare.analysis.trial import BLOCKS_NEEDED, trial
 
@@ -18,7 +19,7 @@ def spell(number: int, rank: int = 0, **of: Any) -> Spell:
         "rank": rank, "spell": number, "measured": True, "sync_points": 1, "first_site": 1, "last_site": 1,
         "begin_ns": number * 10**6, "ns": 10**6, **of,
     }  # fmt: skip
-    return Spell(**({"control": not row["measured"]} | row))
+    return made(Spell, **({"control": not row["measured"]} | row))
 
 
 def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:

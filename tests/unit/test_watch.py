@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from made import made
 from made_rounds import Made, Metric, events_of, round_of
 from tare import _native
 from tare._native import Ranks, TotalCost
@@ -118,7 +119,7 @@ def row(rank: int, function: str = "MPI_Recv", inside: bool = True) -> Row:
 
 def test_a_deadlock_is_a_hang_at_once() -> None:
     def blocked(rank: int) -> Blocked:
-        call = _native.CurrentCall(rank=rank, function="MPI_Recv")
+        call = made(_native.CurrentCall, rank=rank, function="MPI_Recv")
         return Blocked(call, ((0, 1 - rank),), False)
 
     found = Deadlock((((0, 0), (0, 1)),), (), (blocked(0), blocked(1)))
@@ -174,7 +175,7 @@ def test_hosts_are_one_in_the_totals() -> None:
 def snapshot(*events: Made, **more: Any) -> Snapshot:
     given: dict[str, Any] = {
         "going_on": True, "rounds": 7, "ranks": 2, "missing": 1, "taken": 14, "lost": 2, "time_ns": 5 * S,
-        "delay_ns": 10**6, "cost": TotalCost(offloads=14, offload_ns=28_000, net_share=0.01),
+        "delay_ns": 10**6, "cost": made(TotalCost, offloads=14, offload_ns=28_000, net_share=0.01),
     }  # fmt: skip
     return Snapshot(events=events_of(*events), **(given | more))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import fake_native
 import pytest
+from made import made
 from some_run import metadata
 from tare._native import Communicator, CurrentCall, PendingRequest
 from tare.analysis import where
@@ -17,8 +18,8 @@ from tare.reporters import where as reporter
 from tare.reporters.console import console
 
 COMMUNICATORS = [
-    Communicator(name="MPI_COMM_WORLD", size=4, key=1, members=[(0, 1, 4)]),
-    Communicator(name="odd", size=2, key=2, members=[(1, 2, 2)]),
+    made(Communicator, name="MPI_COMM_WORLD", size=4, key=1, members=[(0, 1, 4)]),
+    made(Communicator, name="odd", size=2, key=2, members=[(1, 2, 2)]),
 ]
 
 
@@ -32,7 +33,7 @@ def call(
         "peer": peer, "peer_world": world, "tag": tag, "enter_ticks": 1000 + rank,
         "enter_ns": fake_native.START_NS + 10**9, **more,
     }  # fmt: skip
-    return CurrentCall(**fields)
+    return made(CurrentCall, **fields)
 
 
 def computing(rank: int) -> CurrentCall:
@@ -40,8 +41,7 @@ def computing(rank: int) -> CurrentCall:
 
 
 def request(function: str, peer: int | None, tag: int = 0, waited_for: bool = True) -> PendingRequest:
-    return PendingRequest(
-        function=function, site=0, communicator=0, peer=peer,
+    return made(PendingRequest, function=function, site=0, communicator=0, peer=peer,
         peer_world=peer if peer is not None and peer >= 0 else None, tag=tag, bytes=8,
         start_ns=fake_native.START_NS, receives=function == "MPI_Irecv", waited_for=waited_for,
     )  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     from tare._native import Frame, Site
@@ -68,9 +69,20 @@ def record(row: Any) -> dict[str, Any]:
     return fields(row, row.__match_args__)
 
 
+class _Changed(SimpleNamespace):
+    """What has the fields of an object of the native module."""
+
+    @property
+    def __match_args__(self) -> tuple[str, ...]:
+        return tuple(vars(self))
+
+
 def changed(row: _Row, **values: Any) -> _Row:
-    """An object of the native module like this one, but for these fields."""
-    return type(row)(**(record(row) | values))
+    """An object like this one of the native module, but for these fields."""
+    known = record(row)
+    if unknown := values.keys() - known:
+        raise TypeError(f"there is no field {', '.join(sorted(unknown))}")
+    return cast(_Row, _Changed(**(known | values)))
 
 
 def fields(row: object, names: Sequence[str]) -> dict[str, Any]:

@@ -396,12 +396,8 @@ class Run(Tables):
         A change has factors for the time of ranks outside MPI before the calls of a site (rank, site,
         factor), and the sites in whose calls nobody waits.
         """
-        from tare._native import Without
-
         with self._reading():
-            return self._native.replay(
-                [Without(world=world, faster=faster, not_waiting=sites) for faster, sites in changes]
-            )
+            return self._native.replay([(world, faster, sites) for faster, sites in changes])
 
     @cached_property
     def wait_report(self) -> WaitReport:
