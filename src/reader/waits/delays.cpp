@@ -95,7 +95,9 @@ Delays::Totals Delays::add(const Of& of, std::int64_t since_ns, std::int64_t Spe
     if (segment.number == of.to) break;
     const std::int64_t waited_ns = sum(segment.enter_ns, segment.wait_ns);
     const std::int64_t own_ns = since(since_ns, waited_ns, sum(segment.enter_ns, segment.call_ns));
-    add({segment.site, true}, own_ns, to);
+    const std::int64_t descheduled_in_call_ns = std::min(segment.descheduled_in_call_ns, own_ns);
+    add({segment.site, true, Scheduled::descheduled}, descheduled_in_call_ns, to);
+    add({segment.site, true}, own_ns - descheduled_in_call_ns, to);
     totals.in_calls_ns = sum(totals.in_calls_ns, own_ns);
     totals.waits_ns = sum(totals.waits_ns, since(since_ns, segment.enter_ns, waited_ns));
   }

@@ -19,6 +19,7 @@ struct Segment {
   std::int64_t call_ns = 0;                         // time in the calls
   std::int64_t wait_ns = 0;                         // part of call_ns: waiting
   std::int64_t descheduled_ns = 0, blocked_ns = 0;  // parts of gap_ns
+  std::int64_t descheduled_in_call_ns = 0;          // part of call_ns that is no waiting
   std::int32_t site = -1;
   std::vector<RootCause> roots{};  // of the wait
 };

@@ -177,30 +177,30 @@ Result<TableStream> wait_table(Run& run) {
     for (const WaitState& wait : states->next()) {
       const bool has_delay = wait.longest_delay_ns > 0;
       const RootCause root = wait.roots.empty() ? RootCause{} : wait.roots.front();
-      rows.push_back({.kind = static_cast<std::int32_t>(wait.kind),
-                      .world = wait.world,
-                      .rank = wait.rank,
-                      .thread = static_cast<std::int32_t>(wait.call.thread),
-                      .call = texts->call(wait.call.function, wait.call.site),
-                      .communicator = texts->communicator(wait.communicator).communicator,
-                      .ends = ends_of(wait.call),
-                      .wait_ns = wait.wait_ns,
-                      .cause_rank = if_known(wait.cause_rank),
-                      .cause_thread = if_known(static_cast<std::int32_t>(wait.cause.thread)),
-                      .cause_call = texts->call(wait.cause.function, wait.cause.site),
-                      .cause_enter_ns = wait.cause.enter_ns,
-                      .delay_ns = wait.delay_ns,
-                      .passed_on_ns = wait.passed_on_ns,
-                      .longest_delay_ns = wait.longest_delay_ns,
-                      .delay_in_call = wait.delay.in_call,
-                      .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt,
-                      .root_rank = if_known(root.rank),
-                      .root_in_call = root.activity.in_call,
-                      .root_site = if_known(root.activity.site),
-                      .root_scheduled = root.rank < 0 || root.activity.in_call
-                                            ? Text{}
-                                            : texts->of("root_scheduled").number_of(name_of(root.activity.scheduled)),
-                      .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
+      const bool is_told = root.rank >= 0 && !(root.activity.in_call && root.activity.scheduled == Scheduled::running);
+      rows.push_back(
+          {.kind = static_cast<std::int32_t>(wait.kind),
+           .world = wait.world,
+           .rank = wait.rank,
+           .thread = static_cast<std::int32_t>(wait.call.thread),
+           .call = texts->call(wait.call.function, wait.call.site),
+           .communicator = texts->communicator(wait.communicator).communicator,
+           .ends = ends_of(wait.call),
+           .wait_ns = wait.wait_ns,
+           .cause_rank = if_known(wait.cause_rank),
+           .cause_thread = if_known(static_cast<std::int32_t>(wait.cause.thread)),
+           .cause_call = texts->call(wait.cause.function, wait.cause.site),
+           .cause_enter_ns = wait.cause.enter_ns,
+           .delay_ns = wait.delay_ns,
+           .passed_on_ns = wait.passed_on_ns,
+           .longest_delay_ns = wait.longest_delay_ns,
+           .delay_in_call = wait.delay.in_call,
+           .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt,
+           .root_rank = if_known(root.rank),
+           .root_in_call = root.activity.in_call,
+           .root_site = if_known(root.activity.site),
+           .root_scheduled = is_told ? texts->of("root_scheduled").number_of(name_of(root.activity.scheduled)) : Text{},
+           .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
     }
   };
   return streamed_table<rows::Waits>(*texts, more, [states] { return states->warnings(); });

@@ -38,7 +38,7 @@ constexpr const char* name_of(Scheduled scheduled) {
 struct SiteActivity {
   std::int32_t site = -1;                    // index in Run::sites()
   bool in_call = false;                      // true: in the calls, except for waiting
-  Scheduled scheduled = Scheduled::running;  // in calls: not told
+  Scheduled scheduled = Scheduled::running;  // in calls: this, or descheduled
   bool operator==(const SiteActivity&) const = default;
 };
 

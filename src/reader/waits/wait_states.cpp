@@ -217,8 +217,8 @@ void WaitStates::State::add(const EventRow& row) {
       const std::int64_t outside_ns = meaning.begins_world ? 0 : std::max<std::int64_t>(gap_ns, 0);
       const std::int64_t descheduled_ns = meaning.begins_world ? 0 : off.descheduled_ns;
       const std::int64_t blocked_ns = meaning.begins_world ? 0 : off.blocked_ns;
-      thread.history.add({call.number, call.enter_ns, outside_ns, call_ns, 0, descheduled_ns, blocked_ns, row.site, {}},
-                         capacity);
+      thread.history.add(
+          {call.number, call.enter_ns, outside_ns, call_ns, 0, descheduled_ns, blocked_ns, 0, row.site, {}}, capacity);
       thread.last.begin_ns = call.enter_ns;
       const auto site = static_cast<std::size_t>(row.site + 1);
       if (site < functions.size()) functions[site] = row.function;
@@ -333,8 +333,11 @@ void WaitStates::State::finish(Thread& thread) {
   // Who has a processor leaves the call when there is nothing to wait for any more.
   if (own_ns < ScheduledTimes::interval_ns / 10 || meaning_of(call.function).bounds_net_time()) return;
   const OffTimes off = scheduled.in_call(thread.last.process, call.thread, call.enter_ns, call.leave_ns);
+  const std::int64_t descheduled_ns = std::min(off.descheduled_ns, own_ns);
   SiteTimes& times = times_at(thread, call.site);
-  times.descheduled_in_calls_ns = sum(times.descheduled_in_calls_ns, std::min(off.descheduled_ns, own_ns));
+  times.descheduled_in_calls_ns = sum(times.descheduled_in_calls_ns, descheduled_ns);
+  Segment& segment = thread.history.back();
+  segment.descheduled_in_call_ns = sum(segment.descheduled_in_call_ns, descheduled_ns);
 }
 
 void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_ns) {

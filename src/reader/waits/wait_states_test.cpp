@@ -110,8 +110,13 @@ TEST_F(WaitStatesTest, ACallThatIsLeftLateForWantOfAProcessor) {
   ranks[0].was_descheduled(800'000);
   ranks[1].compute(500'000);
   ranks[1].call("MPI_Barrier", 100);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Recv", 500'000, 0, 3);
   find();
-  EXPECT_EQ(lines(), Lines{"0 in 1: wait at barrier 500000 of 1 in 1, 500000 before 1"});
+  EXPECT_EQ(lines(), (Lines{"0 in 1: wait at barrier 500000 of 1 in 1, 500000 before 1",
+                            "1 in 2: late sender 399900 of 0 in 1, 399900 descheduled in 1"}));
+  EXPECT_EQ(roots(waits[1]), Lines{"0 descheduled in 1: 100 %"}) << "it was late for the same reason";
   const auto report = wait_report(*run);
   ASSERT_TRUE(report) << report.error();
   std::int64_t in_calls_ns = 0;
