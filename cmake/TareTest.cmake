@@ -16,6 +16,8 @@ function(tare_add_test name)
   # What is tested is optimised; a test is compiled twice as fast like this.
   if(NOT TARE_SANITIZER)
     target_compile_options(${name} PRIVATE -O1 -g1)
+  elseif(TARE_SANITIZER MATCHES undefined)
+    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)  # what is tested has UBSan; fuzzers have it everywhere
   endif()
   add_dependencies(unit_tests ${name})
   include(GoogleTest)

@@ -32,13 +32,19 @@ WORDS = {
         "it is part of the Time of the completing calls."
     ),
     "Mean": "Mean time of one call; of a write of a buffer, its mean time.",
-    "Longest": "Time of the longest call; of phases and iterations, the longest of a rank.",
+    "Longest": (
+        "Time of the longest call; of phases and iterations, the longest of a rank; of messages, the "
+        "longest latency."
+    ),
     "Shortest": "Shortest time of a rank in the phase.",
     "Bytes": "Bytes that the calls passed to MPI, and that their receives received (docs/bytes.md).",
     "All calls": "Calls in the whole run, where some were only counted.",
     "All time": "Time of all calls, estimated from those that were measured.",
     "All bytes": "Bytes of all calls, estimated from those that were measured.",
-    "±": "Half the width of the 95 % confidence interval of the estimate to the left, as a share of it.",
+    "±": (
+        "Half the width of the 95 % confidence interval of the estimate to the left, as a share of it; of a "
+        "latency, as a time."
+    ),
     "Messages to": "Messages between two ranks that were sent to the peer.",
     "Bytes to": "Their bytes.",
     "Messages from": "Messages between two ranks that were received from the peer.",
@@ -53,6 +59,16 @@ WORDS = {
     "Of ranks' time": (
         "A time as a share of the ranks' time: the longest net time of a rank, for each rank."
     ),
+    "Ranks' time": "The longest net time of a rank, for each rank.",
+    "Lose": (
+        "Ranks lose their time in MPI, and by how much their net time is shorter than the longest; each "
+        "second belongs to one sentence at most."
+    ),
+    "Not explained": "What is lost, but in no sentence.",
+    "Descheduled": "Time in which a rank could have run, but others had the processors.",
+    "Blocked": "Time outside MPI in which a rank slept, waited in the kernel, or was stopped.",
+    "Computing": "Net time outside MPI; of several ranks, the mean.",
+    "Wall time": "Time from the start of the command to its end.",
     "Cause": "The rank that caused most of the waiting in the end, on whatever ranks it was passed on.",
     "By it": "The part of the waiting that this rank caused.",
     "Records": (
@@ -87,6 +103,9 @@ WORDS = {
     ),
     "Size": "Bytes of each message.",
     "Sampled": "Number of sampled messages.",
+    "Messages": "Estimated number of all messages of which these were sampled.",
+    "95 %": "The confidence interval of the number of messages.",
+    "Unexpected": "Share of the sampled messages that were sent before their receive was posted.",
     "Latency": (
         "Estimated mean time from the begin of the send until the message has been received "
         "(docs/samples.md)."
@@ -94,10 +113,19 @@ WORDS = {
     "Late sender": "Mean part of the wait before the message was sent: it is no part of the latency.",
     "Not posted": "Mean part of the latency before the receive was posted.",
     "Not waited for": "Mean part of the latency in which the receiver did something else.",
+    "Late receiver": "Not posted and Not waited for together, of sampled messages.",
     "Transfer": "Mean part of the latency that is none of the others.",
     "Other run": "Time in these calls in the run that this one is compared with, sum over ranks.",
     "This run": "Time in these calls in this run, sum over ranks.",
-    "Change": "Time in this run less that in the other one.",
+    "Base": "In the runs before `vs`, or in the first of two: the mean over the runs.",
+    "New": "In the runs behind `vs`, or in the second of two: the mean over the runs.",
+    "Change": (
+        "Time in this run less that in the other one; of `tare diff`, the new mean less that of the base, as "
+        "a share of the latter."
+    ),
+    "Real": "Whether the change is larger than the noise (docs/diff.md); ? is not known.",
+    "95 % interval": "The confidence interval of the change.",
+    "p": "How probable so large a change is by noise alone.",
     "Calls, other": "Calls in the run that this one is compared with.",
     "Transfer efficiency": "Run time on an ideal network divided by the run time.",
 }
@@ -117,5 +145,14 @@ OF_VERB = {
     ),
     "phases": (
         "Begins", "Takes", "MPI share", "Iterations", "Median", "Of phase",
+    ),
+    "explain": ("Ranks' time", "Lose", "Not explained", "Descheduled", "Blocked", "Computing"),
+    "diff": (
+        "Wall time", "Net time", "MPI time", "Computing", "Descheduled", "Blocked", "Base", "New", "Change",
+        "Real", "95 % interval", "p",
+    ),
+    "samples": (
+        "Latency", "±", "Messages", "95 %", "Unexpected", "Late receiver", "Transfer", "Late sender",
+        "Longest", "Sampled",
     ),
 }  # fmt: skip

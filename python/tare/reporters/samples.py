@@ -37,7 +37,7 @@ FIGURES = {
     Heading("Transfer", optional=True): "transfer {}",
     Heading("Late sender", optional=True): "late sender {}",
     Heading("Longest", optional=True): "longest {}",
-    Heading("Samples", optional=True): "{} samples",
+    Heading("Sampled", optional=True): "{} sampled",
     Heading("Distribution", text=True, optional=True): "{}",
 }
 INTERVALS = "±, and the range of messages: 95 % confidence intervals, from the sampling rate"
