@@ -9,19 +9,29 @@ LISTED = 8
 
 def named(ranks: Iterable[int]) -> str:
     """ "rank 3", "ranks 0-2, 7"."""
-    ranges: list[tuple[int, int]] = []
-    for number in sorted(set(ranks)):
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], number)
+    return of_ranges(ranges(ranks))
+
+
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and the last number of each range of neighbours."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1] = (found[-1][0], number)
         else:
-            ranges.append((number, number))
-    return of_ranges(ranges)
+            found.append((number, number))
+    return found
+
+
+def shown(ranges: Sequence[tuple[int, int]]) -> list[str]:
+    """Each range as text: "3", "0-2"."""
+    return [str(first) if first == last else f"{first}-{last}" for first, last in ranges]
 
 
 def of_ranges(ranges: Sequence[tuple[int, int]]) -> str:
-    """The same, of the first and the last number of each range."""
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:LISTED]]
+    """The same as `named`, of the first and the last number of each range."""
+    listed = shown(ranges[:LISTED])
     if len(ranges) > LISTED:
-        shown.append(f"and {sum(last - first + 1 for first, last in ranges[LISTED:]):,} more")
+        listed.append(f"and {sum(last - first + 1 for first, last in ranges[LISTED:]):,} more")
     is_one = sum(last - first + 1 for first, last in ranges) == 1
-    return f"rank{'' if is_one else 's'} {', '.join(shown)}"
+    return f"rank{'' if is_one else 's'} {', '.join(listed)}"

@@ -56,6 +56,11 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def size_or_nothing(count: float) -> str:
+    """The same, and NOTHING for 0."""
+    return size(count) if count else NOTHING
+
+
 def size_range(first: int, end: int) -> str:
     """Sizes from `first` to below `end`, both 0 or powers of 2: "8-16 B", "512 B-1 KiB"."""
     if end - first <= 1:

@@ -8,7 +8,7 @@ from typing import cast
 
 from made import made
 from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
-from tare.analysis import structure
+from tare.analysis import rows, structure
 from tare.reporters import structure as reporter
 from tare.reporters.console import Console
 from tare.runs.run import Run
@@ -83,7 +83,7 @@ def test_few_of_the_slowest_are_listed() -> None:
 
 
 def test_json_takes_places_apart() -> None:
-    row = structure.record(structure.phases(recorded(loop(0, 0, 20, slow(7, 90_000_000))))[1])
+    row = rows.flat(structure.phases(recorded(loop(0, 0, 20, slow(7, 90_000_000))))[1])
     assert (row["phase"], row["line"], row["duration_ns"]) == ("B", 10, 10**9)
     assert row["loops"][0]["ranks"] == [0]
     slowest = row["loops"][0]["slowest"][0]

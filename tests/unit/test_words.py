@@ -22,7 +22,7 @@ def test_verbs_name_words_that_are_defined() -> None:
 
 def test_headings_of_numbers_are_defined() -> None:
     headings = [
-        *profile_sheets.FIGURES, profile_sheets.IN_WAITS, *profile_sheets.OF_WHOLE_RUN,
+        *profile_sheets.figures(1), profile_sheets.IN_WAITS, *profile_sheets.OF_WHOLE_RUN,
         *profile_sheets.OF_A_RANK, *tables.PEER_FIGURES, tables.PARTNERS, *tables.PHASE_FIGURES,
         *tables.OVER_RANKS, *structure.HEADINGS,
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tare.functions import base, is_collective, meaning, of_meaning
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, CurrentCall, PendingRequest
+    from tare._native import Communicator, CurrentCall, PendingRequest, Process
 
 # A rank as (world, rank); and ranks of which any one may be enough. These are the OR-sets of an AND-OR
 # wait-for graph: a thread waits for all of its sets, and for any rank of each.
@@ -29,6 +29,11 @@ _OF_LOCKS = dict.fromkeys(of_meaning(epoch="locks"), 1) | dict.fromkeys(of_meani
 # How many calls of a function on a communicator a rank has completed, or begun if they do not block; None if
 # that is not known.
 Completed = Callable[[Rank, str, int], "int | None"]
+
+
+def rank_of(of: Process | CurrentCall) -> Rank:
+    """The rank of a process, or of the thread that makes a call."""
+    return of.world, of.rank
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ class Waits:
             self._note(call)
 
     def _note(self, call: CurrentCall) -> None:
-        here = _rank(call)
+        here = rank_of(call)
         name = base(call.function) if call.inside else ""
         if name:
             self._inside.setdefault((name, call.communicator), set()).add(here)
@@ -210,7 +215,7 @@ class Waits:
 
         Nothing if nobody holds one: then the target grants it, whatever else it waits for.
         """
-        communicator, here = call.communicator, _rank(call)
+        communicator, here = call.communicator, rank_of(call)
         members = self._members.of(communicator)
         if members is None:
             return None
@@ -250,7 +255,7 @@ class Waits:
         """The ranks that have not begun a collective that does not block."""
         function, communicator = request.function, request.communicator
         members = self._members.of(communicator)
-        begun = self._completed(_rank(call), function, communicator)
+        begun = self._completed(rank_of(call), function, communicator)
         if members is None or begun is None:
             return None
         alike = [
@@ -276,7 +281,7 @@ class Waits:
             return sources
         if tag is None or not self._unclear.isdisjoint(sources):
             return None
-        for sender, sent_tag in self._sent.get((communicator, _rank(call)), ()):
+        for sender, sent_tag in self._sent.get((communicator, rank_of(call)), ()):
             if sender in sources and tag in (ANY, sent_tag):
                 return None
         return sources
@@ -291,7 +296,7 @@ class Waits:
         if to in self._unclear:
             return None
         for sources, tag in self._wanted.get((sent.communicator, to), ()):
-            if _rank(call) in sources and tag in (ANY, sent.tag):
+            if rank_of(call) in sources and tag in (ANY, sent.tag):
                 return None
         return frozenset({to})
 
@@ -306,7 +311,7 @@ class Waits:
 
     def _of_collective(self, call: CurrentCall, name: str) -> list[Need] | None:
         """Those who have not come yet."""
-        here = _rank(call)
+        here = rank_of(call)
         if meaning(name).ends == "world":
             missing = self._missing(call, self._members.of_world(here[0]))
             return [missing] if missing else None
@@ -331,7 +336,7 @@ class Waits:
     def _missing(self, call: CurrentCall, members: frozenset[Rank] | None) -> frozenset[Rank] | None:
         """Members neither in this call of the collective nor behind it; None if that is not known of all."""
         function, communicator = call.function, call.communicator
-        number = self._completed(_rank(call), function, communicator)
+        number = self._completed(rank_of(call), function, communicator)
         if members is None or number is None:
             return None
         at = (base(function), communicator, number)
@@ -375,7 +380,3 @@ def _some_of(parts: Sequence[Need | None]) -> list[Need] | None:
         return None
     together = frozenset().union(*(part for part in parts if part is not None))
     return [together] if together else None
-
-
-def _rank(call: CurrentCall) -> Rank:
-    return call.world, call.rank

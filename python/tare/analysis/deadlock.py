@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.blocked import Need, Rank
+from tare.analysis.blocked import Need, Rank, rank_of
 
 if TYPE_CHECKING:
     from tare._native import CurrentCall
@@ -47,10 +47,10 @@ def find(
     blocked = _blocked(calls, needs, living, ended)
     if not blocked:
         return None
-    waits = {number: _blocked_by(_rank(calls[number]), needs, ended) for number, needs in blocked.items()}
+    waits = {number: _blocked_by(rank_of(calls[number]), needs, ended) for number, needs in blocked.items()}
     successor: dict[Rank, Rank] = {}
     for number in blocked:
-        successor.setdefault(_rank(calls[number]), waits[number][1][0])
+        successor.setdefault(rank_of(calls[number]), waits[number][1][0])
     found = tuple(
         Blocked(calls[number], ranks, any_of_them) for number, (any_of_them, ranks) in waits.items()
     )
@@ -64,9 +64,9 @@ def roots(
     """Ranks that wait for others; and those that they wait for in the end, who wait for nobody."""
     wanted: dict[Rank, set[Rank]] = {}
     for call, need in zip(calls, needs, strict=True):
-        if need and _rank(call) in living:
-            wanted.setdefault(_rank(call), set()).update(rank for each in need for rank in each)
-    going = {_rank(call) for call, need in zip(calls, needs, strict=True) if not need}
+        if need and rank_of(call) in living:
+            wanted.setdefault(rank_of(call), set()).update(rank for each in need for rank in each)
+    going = {rank_of(call) for call, need in zip(calls, needs, strict=True) if not need}
     waiting = frozenset(wanted.keys() - going)
     seen: set[Rank] = set()
     fresh = list(waiting)
@@ -86,7 +86,7 @@ def _blocked(
     ended: Collection[Rank],
 ) -> dict[int, set[Need]]:
     """Threads by number, with the needs that nobody will fulfil: all who are not found to go on."""
-    alive = [_rank(call) in living for call in calls]
+    alive = [rank_of(call) in living for call in calls]
     open_needs = {number: set(need) for number, need in enumerate(needs) if need and alive[number]}
     waiting: dict[Rank, dict[Need, None]] = {}  # needs that a rank would fulfil
     threads: dict[Need, list[int]] = {}
@@ -97,19 +97,21 @@ def _blocked(
                     waiting.setdefault(rank, {})[need] = None
             threads.setdefault(need, []).append(number)
     # Threads that wait for nobody, and ranks of which nothing is known, as they are on other hosts.
-    going = {_rank(call) for number, call in enumerate(calls) if number not in open_needs and alive[number]}
-    going |= waiting.keys() - {_rank(call) for number, call in enumerate(calls) if alive[number]} - set(ended)
+    going = {rank_of(call) for number, call in enumerate(calls) if number not in open_needs and alive[number]}
+    going |= (
+        waiting.keys() - {rank_of(call) for number, call in enumerate(calls) if alive[number]} - set(ended)
+    )
     fresh = list(going)
     while fresh:
         for need in waiting.pop(fresh.pop(), ()):
             for number in threads.pop(need, ()):
                 open_needs[number].discard(need)
-                rank = _rank(calls[number])
+                rank = rank_of(calls[number])
                 if not open_needs[number] and rank not in going:
                     going.add(rank)
                     fresh.append(rank)
     return {
-        number: open_ for number, open_ in open_needs.items() if open_ and _rank(calls[number]) not in going
+        number: open_ for number, open_ in open_needs.items() if open_ and rank_of(calls[number]) not in going
     }
 
 
@@ -138,7 +140,3 @@ def _cycles(successor: Mapping[Rank, Rank]) -> list[tuple[Rank, ...]]:
             cycles.append((*cycle[first:], *cycle[:first]))
         done |= path.keys()
     return cycles
-
-
-def _rank(call: CurrentCall) -> Rank:
-    return call.world, call.rank

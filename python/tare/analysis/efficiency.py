@@ -115,6 +115,22 @@ def _with_replay(of: Efficiency, world: ReplayedWorld) -> Efficiency:
     )
 
 
+def parts(of: Efficiency) -> dict[str, float]:
+    """What the time of the ranks goes to, on average: POP's figures as differences, which add up to 1.
+
+    Empty without net time. Communication has two parts where there is a replay: waiting and transfer.
+    """
+    computing, most = of.parallel_efficiency, of.communication_efficiency
+    if computing is None or most is None:
+        return {}
+    found = {"computing": computing, "imbalance": max(most - computing, 0.0)}
+    if of.transfer_efficiency is None:
+        return found | {"communication": max(1 - most, 0.0)}
+    # On an ideal network the run would take so much of its time: the busiest rank's computing at the least.
+    ideal = max(of.transfer_efficiency, most)
+    return found | {"waiting": ideal - most, "transfer": 1 - ideal}
+
+
 def useful_ns(process: Process) -> int:
     """Net time outside MPI; the mean over the threads that call MPI."""
     if process.threads_ns == process.net_ns:

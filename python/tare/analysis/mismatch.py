@@ -9,7 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tare.analysis.blocked import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
+from tare.analysis.blocked import (
+    Completed,
+    Members,
+    Rank,
+    Send,
+    Wanted,
+    is_rooted,
+    rank_of,
+    sends_of,
+    wanted_of,
+)
 from tare.functions import base, is_collective
 
 if TYPE_CHECKING:
@@ -47,10 +57,10 @@ def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[
         root, communicator = call.peer, call.communicator
         if not call.inside or not is_rooted(call.function) or communicator < 0:
             continue
-        number = completed(_rank(call), call.function, communicator)
+        number = completed(rank_of(call), call.function, communicator)
         if number is not None and root is not None:
             at = (call.function, communicator, number)
-            found.setdefault(at, {}).setdefault(root, []).append(_rank(call))
+            found.setdefault(at, {}).setdefault(root, []).append(rank_of(call))
     return [
         Mismatch(
             "roots",
@@ -72,7 +82,7 @@ def of_deadlock(found: Deadlock, calls: Sequence[CurrentCall], members: Members,
 def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
     """Pairs of ranks in different collectives, each of which the other has to come to."""
     inside = {
-        _rank(each.call): each for each in found.blocked if each.call.inside and _is_collective(each.call)
+        rank_of(each.call): each for each in found.blocked if each.call.inside and _is_collective(each.call)
     }
     reported: set[frozenset[tuple[str, int]]] = set()
     for one in inside.values():
@@ -82,7 +92,7 @@ def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
                 continue
             pair = frozenset((_in(one), _in(other)))
             both = members.of(other.call.communicator)
-            if pair in reported or both is None or _rank(one.call) not in both:
+            if pair in reported or both is None or rank_of(one.call) not in both:
                 continue
             reported.add(pair)
             same = one.call.communicator == other.call.communicator
@@ -99,7 +109,7 @@ def _in(blocked: Blocked) -> tuple[str, int]:
 
 
 def _side(all_inside: Iterable[Blocked], like: Blocked) -> Side:
-    ranks = sorted(_rank(each.call) for each in all_inside if _in(each) == _in(like))
+    ranks = sorted(rank_of(each.call) for each in all_inside if _in(each) == _in(like))
     return Side(tuple(ranks), like.call.function, like.call.communicator)
 
 
@@ -108,9 +118,9 @@ def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Run) -> Ite
     sent: dict[tuple[Rank, Rank], list[Send]] = {}
     for call in calls:
         for send in sends_of(call):
-            sent.setdefault((_rank(call), send.to), []).append(send)
+            sent.setdefault((rank_of(call), send.to), []).append(send)
     for blocked in found.blocked:
-        here = _rank(blocked.call)
+        here = rank_of(blocked.call)
         for wanted in wanted_of(blocked.call):
             if wanted.source is None or wanted.source not in blocked.waits_for:
                 continue
@@ -138,7 +148,3 @@ def _unreceived(receiver: Rank, sender: Rank, run: Run) -> int:
     sent = sum(row.sent_messages for row in rows if (row.rank, row.peer) == (sender[1], receiver[1]))
     received = sum(row.received_messages for row in rows if (row.rank, row.peer) == (receiver[1], sender[1]))
     return sent - received
-
-
-def _rank(call: CurrentCall) -> Rank:
-    return call.world, call.rank

@@ -24,9 +24,9 @@ def sentences(of: Retimed | None) -> list[str]:
 def violated(rows: list[Violations]) -> str:
     """How many calls the clocks contradict, and by how much."""
     messages, collectives = (sum(getattr(row, what) for row in rows) for what in ("messages", "collectives"))
-    what = [f"{messages:,} message{'s' if messages != 1 else ''}"] if messages else []
+    what = [units.number_of(messages, "message")] if messages else []
     if collectives:
-        what.append(f"{collectives:,} part{'s' if collectives != 1 else ''} in collectives")
+        what.append(f"{units.number_of(collectives, 'part')} in collectives")
     worst = max(rows, key=lambda row: row.most_ns)
     return (
         f"{' and '.join(what)} ended before the other rank began, by the clocks; "

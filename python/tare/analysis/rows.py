@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
-    from tare._native import Frame, Site
+    from tare._native import Site
 
 _Row = TypeVar("_Row")
 
@@ -47,16 +49,9 @@ class AtPlace(Protocol):
 UNKNOWN = Placed()
 
 
-def placed(frame: Frame | Site) -> Placed:
-    """The place of a frame, or of the frame that represents a call site."""
-    return Placed(
-        file=frame.file,
-        line=frame.line,
-        caller=frame.caller,
-        object=frame.object or None,
-        offset=frame.offset,
-        tail_call=frame.tail_call,
-    )
+def placed(at: AtPlace) -> Placed:
+    """The place of a row, of a frame, or of the frame that represents a call site."""
+    return Placed(**{**fields(at, PLACE), "object": at.object or None})
 
 
 def place_of(site: int, sites: Sequence[Site]) -> Placed:
@@ -67,6 +62,31 @@ def place_of(site: int, sites: Sequence[Site]) -> Placed:
 def record(row: Any) -> dict[str, Any]:
     """All fields of a row of a table, or of an object of the native module, in their order."""
     return fields(row, row.__match_args__)
+
+
+def flat(row: Any) -> dict[str, Any]:
+    """A dataclass as JSON has it: its fields, those of its own place last, then those of the places in it.
+
+    A field `at` is taken for its own place; of `cause_at`, fields are `cause_file`, `cause_line`, …
+    """
+    found: dict[str, Any] = {}
+    places: dict[str, Any] = {}
+    for name in _names(row.__class__):
+        value = getattr(row, name)
+        if type(value) is Placed:
+            prefix = name.removesuffix("at")
+            places |= {f"{prefix}{part}": known for part, known in fields(value, PLACE).items()}
+        elif isinstance(value, list | tuple):
+            found[name] = [flat(each) if dataclasses.is_dataclass(each) else each for each in value]
+        else:
+            found[name] = value
+    return found | places
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    names = [each.name for each in dataclasses.fields(kind)]
+    return tuple(sorted(names, key=PLACE.__contains__))
 
 
 class _Changed(SimpleNamespace):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tare import units
 from tare.analysis.intervals import NORMAL_QUANTILE
-from tare.analysis.rows import UNKNOWN, Placed, changed, fields
+from tare.analysis.rows import UNKNOWN, Placed, changed, fields, place_of
 
 if TYPE_CHECKING:
     from tare._native import SampleRow, SampleSummary, Site
@@ -306,16 +306,7 @@ def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key]) -> 
 
 def _site(number: int, sites: Sequence[Site]) -> Placed:
     """A call site, however the call was reached."""
-    if number < 0:
-        return UNKNOWN
-    site = sites[number]
-    return Placed(
-        file=site.file,
-        line=site.line,
-        caller=site.caller,
-        object=site.object,
-        offset=site.offset,
-    )
+    return replace(place_of(number, sites), tail_call=None)
 
 
 def _row(of: _Class, group: Sequence[SampleRow]) -> Row:

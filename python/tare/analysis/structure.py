@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 # Of the iterations of a loop, so many of the slowest are listed.
 MAX_SLOWEST = 5
+# What a row has of its detected phase.
+OF_DETECTED = (
+    "world", "number", "phase", "start_ns", "mpi_share", "function", "outside_calls", "line_share",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,30 +78,14 @@ def phases(run: Run) -> list[PhaseRow]:
     return [_phase(each, loops.get((each.world, each.number), []), run.sites) for each in found.phases]
 
 
-def record(row: PhaseRow) -> dict[str, Any]:
-    """The row as JSON has it."""
-    names = (
-        "world", "number", "phase", "start_ns", "duration_ns", "mpi_share", "function", "outside_calls",
-        "line_share", *PLACE,
-    )  # fmt: skip
-    return fields(row, names) | {"loops": [_loop_record(each) for each in row.loops]}
-
-
 def _phase(of: DetectedPhase, loops: Sequence[Loop], sites: Sequence[Site]) -> PhaseRow:
     by_line: dict[tuple[str, int], list[Loop]] = {}
     for loop in loops:
         by_line.setdefault((loop.function, loop.site), []).append(loop)
     together = sorted(by_line.values(), key=lambda each: (-len(each), each[0].rank))
     return PhaseRow(
-        world=of.world,
-        number=of.number,
-        phase=of.phase,
-        start_ns=of.start_ns,
+        **fields(of, OF_DETECTED),
         duration_ns=of.end_ns - of.start_ns,
-        mpi_share=of.mpi_share,
-        function=of.function,
-        outside_calls=of.outside_calls,
-        line_share=of.line_share,
         loops=tuple(_loop(each, sites) for each in together),
         **_place(of.site, sites),
     )
@@ -124,36 +112,12 @@ def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
 
 
 def _slow(rank: int, of: SlowIteration, sites: Sequence[Site]) -> Slow:
-    return Slow(
-        iteration=of.iteration,
-        rank=rank,
-        start_ns=of.start_ns,
-        duration_ns=of.duration_ns,
-        mpi_ns=of.mpi_ns,
-        cause_rank=of.cause_rank,
-        cause_function=of.cause_function,
-        cause_at=place_of(of.cause_site, sites),
-        cause_in_call=of.cause_in_call,
-        cause_ns=of.cause_ns,
-    )
+    names = (
+        "iteration", "start_ns", "duration_ns", "mpi_ns", "cause_rank", "cause_function", "cause_in_call",
+        "cause_ns",
+    )  # fmt: skip
+    return Slow(rank=rank, cause_at=place_of(of.cause_site, sites), **fields(of, names))
 
 
 def _place(site: int, sites: Sequence[Site]) -> dict[str, Any]:
     return fields(place_of(site, sites), PLACE)
-
-
-def _loop_record(of: LoopRow) -> dict[str, Any]:
-    names = ("function", "iterations", "median_ns", "longest_ns", "slow_iterations", *PLACE)
-    return fields(of, names) | {
-        "ranks": list(of.ranks),
-        "slowest": [_slow_record(each) for each in of.slowest],
-    }
-
-
-def _slow_record(of: Slow) -> dict[str, Any]:
-    names = (
-        "iteration", "rank", "start_ns", "duration_ns", "mpi_ns", "cause_rank", "cause_function",
-        "cause_in_call", "cause_ns",
-    )  # fmt: skip
-    places = fields(of.cause_at, PLACE)
-    return fields(of, names) | {f"cause_{name}": value for name, value in places.items()}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tare.analysis import deadlock, mismatch
-from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll
+from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll, rank_of
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.rows import PLACE, Placed, fields, place_of
@@ -87,25 +87,12 @@ class Row(Placed):
     pending: Sequence[Pending] = ()  # requests of the process that have not completed
 
 
-# The fields of a row and of a pending request, in the order of JSON.
-COLUMNS = (
-    "world", "rank", "thread", "state", "exit_code", "signal", "finalized", "stopped", "host", "pid",
-    "inside", "polling", "function", "since_ns", "for_ns", "communicator", "communicator_size", "root",
-    "peer", "peer_world", "tag", "source", "source_world", "source_tag", "requests", "waits_for",
-    "waits_for_any", "pending", *PLACE,
+# What a row has of the process, and of the current or last call; what a request has of itself.
+_OF_PROCESS = (
+    "world", "rank", "state", "exit_code", "signal", "finalized", "stopped", "host", "pid",
 )  # fmt: skip
-PENDING_COLUMNS = (
-    "function", "receives", "waited_for", "since_ns", "communicator", "peer", "peer_world", "tag", "bytes",
-    *PLACE,
-)  # fmt: skip
-
-
-def record(row: Row) -> dict[str, Any]:
-    """The row as JSON has it."""
-    found = fields(row, COLUMNS)
-    found["waits_for"] = list(row.waits_for)
-    found["pending"] = [fields(each, PENDING_COLUMNS) for each in row.pending]
-    return found
+_OF_CALL = ("function", "inside", "tag", "source", "source_world", "source_tag", "requests")
+_OF_REQUEST = ("function", "receives", "waited_for", "peer", "peer_world", "tag", "bytes")
 
 
 @dataclass(frozen=True)
@@ -156,7 +143,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
             stalled = deadlock.find(calls, with_polls, living, ended)
     explained = found or stalled
     mismatches = mismatch.differing_roots(
-        (call for call, stand in zip(calls, stands, strict=True) if stand and _rank(call) in living),
+        (call for call, stand in zip(calls, stands, strict=True) if stand and rank_of(call) in living),
         completed,
     )
     if explained is not None:
@@ -193,15 +180,7 @@ def identities(calls: Iterable[CurrentCall]) -> set[Identity]:
 def _polling(call: CurrentCall) -> Identity:
     """The same as long as a thread polls at one place for the same requests."""
     requests = tuple(sorted((each.start_ns, each.function) for each in call.pending))
-    return (
-        call.process,
-        call.thread,
-        call.function,
-        call.site,
-        call.peer,
-        call.tag,
-        requests,
-    )
+    return call.process, call.thread, call.function, call.site, call.peer, call.tag, requests
 
 
 def _may_poll(call: CurrentCall) -> bool:
@@ -226,8 +205,7 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 _FOLDED_BY = (
     "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
-    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset", "tail_call",
-    "polling",
+    "root", "tag", "source_tag", *PLACE, "polling",
 )  # fmt: skip
 
 
@@ -239,7 +217,7 @@ def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     """Ranks that are in the calls that they were seen in; if all is over, that were until killed."""
     state = "killed" if is_over else "running"
     return frozenset(
-        _rank(each) for each in processes if each.state == state and not (each.stopped or each.finalized)
+        rank_of(each) for each in processes if each.state == state and not (each.stopped or each.finalized)
     )
 
 
@@ -247,7 +225,7 @@ def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     """Ranks for which others may have waited for ever. An abort ends the ranks that wait for it."""
     states = ("finished", "exited") if is_over else ("finished", "exited", "aborted", "killed")
     return frozenset(
-        _rank(each) for each in processes if each.rank >= 0 and (each.state in states or each.finalized)
+        rank_of(each) for each in processes if each.rank >= 0 and (each.state in states or each.finalized)
     )
 
 
@@ -267,7 +245,7 @@ class _Completed:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._known = {_rank(process) for process in run.processes}
+        self._known = {rank_of(process) for process in run.processes}
         self._by_function: dict[str, dict[tuple[Rank, int], int]] = {}
         self._uncertain: dict[str, set[Rank]] = {}
 
@@ -313,8 +291,8 @@ class _Description:
         at = place_of(call.site, self._sites)
         return replace(
             _row(process, call.thread),
-            function=call.function,
-            inside=call.inside,
+            **fields(call, _OF_CALL),
+            **fields(at, PLACE),
             since_ns=since_ns,
             for_ns=max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
             communicator=self._name(call.communicator),
@@ -322,26 +300,15 @@ class _Description:
             root=call.peer if rooted else None,
             peer=None if rooted else call.peer,
             peer_world=None if rooted else call.peer_world,
-            tag=call.tag,
-            source=call.source,
-            source_world=call.source_world,
-            source_tag=call.source_tag,
-            requests=call.requests,
             waits_for=sorted(rank for _, rank in waits_for),
             waits_for_any=any(len(need) > 1 for need in needs or ()),
             pending=[self._request(each) for each in call.pending],
-            file=at.file,
-            line=at.line,
-            caller=at.caller,
-            object=at.object,
-            offset=at.offset,
-            tail_call=at.tail_call,
         )
 
     def others(self, described: Collection[int]) -> list[Row]:
         """Rows for processes without known calls, and for ranks without known processes."""
         rows = [_row(process, 0) for number, process in enumerate(self._processes) if number not in described]
-        seen = {_rank(process) for process in self._processes}
+        seen = {rank_of(process) for process in self._processes}
         for world, size in _world_sizes(self._processes).items():
             rows += [Row(world=world, rank=rank) for rank in range(size) if (world, rank) not in seen]
         return rows
@@ -353,23 +320,11 @@ class _Description:
         return self._end_ns
 
     def _request(self, request: PendingRequest) -> Pending:
-        at = place_of(request.site, self._sites)
         return Pending(
-            function=request.function,
-            receives=request.receives,
-            waited_for=request.waited_for,
+            **fields(request, _OF_REQUEST),
+            **fields(place_of(request.site, self._sites), PLACE),
             since_ns=request.start_ns,
             communicator=self._name(request.communicator),
-            peer=request.peer,
-            peer_world=request.peer_world,
-            tag=request.tag,
-            bytes=request.bytes,
-            file=at.file,
-            line=at.line,
-            caller=at.caller,
-            object=at.object,
-            offset=at.offset,
-            tail_call=at.tail_call,
         )
 
     def _name(self, communicator: int) -> str | None:
@@ -381,19 +336,4 @@ class _Description:
 
 def _row(process: Process, thread: int) -> Row:
     """The row of a thread without a call."""
-    return Row(
-        world=process.world,
-        rank=process.rank,
-        thread=thread,
-        state=process.state,
-        exit_code=process.exit_code,
-        signal=process.signal,
-        finalized=process.finalized,
-        stopped=process.stopped,
-        host=process.host,
-        pid=process.pid,
-    )
-
-
-def _rank(of: Process | CurrentCall) -> Rank:
-    return of.world, of.rank
+    return Row(thread=thread, **fields(process, _OF_PROCESS))

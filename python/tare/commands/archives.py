@@ -82,11 +82,12 @@ def _list(path: Path, found: list[archive.Member], json: bool) -> None:
         return
     from tare.reporters import terminal
     from tare.reporters.console import console
-    from tare.reporters.sheet import Heading, Sheet
+    from tare.reporters.sheet import Column, Sheet
 
-    shown = Sheet(
-        [Heading("Member", text=True), Heading("Kind", text=True), Heading("Files"), Heading("Size")]
+    columns = (
+        Column("Member", text=True, cell=lambda member: member.name),
+        Column("Kind", text=True, cell=lambda member: member.kind),
+        Column("Files", cell=lambda member: units.count(member.files)),
+        Column("Size", cell=lambda member: units.size(member.bytes)),
     )
-    for member in found:
-        shown.rows.append([member.name, member.kind, units.count(member.files), units.size(member.bytes)])
-    terminal.show_sheet(console(), shown)
+    terminal.show_sheet(console(), Sheet.of(columns, found))

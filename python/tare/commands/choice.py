@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tare import rank_numbers
 from tare.analysis import profile
 from tare.errors import NOTHING_MEASURED, CommandError, UsageError
 
@@ -72,14 +73,8 @@ def shown(name: str) -> str:
 
 def numbers(found: Collection[int]) -> str:
     """ "0-3, 7"."""
-    runs: list[list[int]] = []
-    for number in sorted(found):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    texts = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:LISTED]]
-    return ", ".join(texts) + (", …" if len(runs) > LISTED else "")
+    ranges = rank_numbers.ranges(found)
+    return ", ".join(rank_numbers.shown(ranges)[:LISTED]) + (", …" if len(ranges) > LISTED else "")
 
 
 def _check_numbers(option: str, what: str, wanted: Iterable[int], there: Collection[int]) -> None:

@@ -37,7 +37,10 @@ def import_trace(
         made = output or Path(f"{trace.stem}-imported")
         with _new(made):
             events = imported.import_litl(trace, made)
-        streams.say(f"{made}: {_counted(events.events, 'event')} of {_counted(events.threads, 'thread')}")
+        streams.say(
+            f"{made}: {units.number_of(events.events, 'event')} of "
+            f"{units.number_of(events.threads, 'thread')}"
+        )
         return
     anchor = imported.anchor_of(trace)
     made = output or Path(f"{anchor.resolve().parent.name}-imported")
@@ -61,7 +64,3 @@ def _new(made: Path) -> Iterator[None]:
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-
-
-def _counted(number: int, of: str) -> str:
-    return f"{number:,} {of}{'' if number == 1 else 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tare.analysis.rows import flat
 from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.runs.retiming import Times
@@ -26,7 +27,7 @@ def phases(
     recording = open_readable(run, member, times=times)
     rows = structure.phases(recording)
     if json:
-        content = {"phases": [structure.record(row) for row in rows], "times": times.value}
+        content = {"phases": [flat(row) for row in rows], "times": times.value}
         print_json(SCHEMA, run, content)
         return conclude(recording)
     from tare.reporters import structure as text_reporter

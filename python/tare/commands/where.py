@@ -9,7 +9,7 @@ from typing import Any
 from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
-from tare.analysis.rows import fields
+from tare.analysis.rows import fields, flat
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory, print_json
 from tare.commands.reading import conclude, open_readable
@@ -51,7 +51,7 @@ def _content(recording: Run, look: Look) -> dict[str, Any]:
     return {
         "program": recording.meta.name,
         "state": recording.meta.state,
-        "rows": [places.record(row) for row in look.rows],
+        "rows": [flat(row) for row in look.rows],
         "deadlock": None if look.deadlock is None else _deadlock(look.deadlock, look),
         "stalled": None if look.stalled is None else _deadlock(look.stalled, look),
         "mismatches": [_mismatch(each, recording) for each in look.mismatches],

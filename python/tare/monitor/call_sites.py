@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.rows import PLACE, Placed, fields
+from tare.analysis.rows import Placed, placed
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def of_run(recording: Run) -> Reading:
     sums = {}
     for row in profile.summed(recording, ["line"]):
         if row.timed:
-            place = Placed(**fields(row, PLACE))
-            sums[CallSite(row.function, place)] = Sums(row.calls, row.time_ns)
+            sums[CallSite(row.function, placed(row))] = Sums(row.calls, row.time_ns)
     return Reading(sum(process.rank >= 0 for process in recording.processes), sums)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.analysis import ranks, retimed
-from tare.analysis.efficiency import Efficiency, efficiencies, replayed
+from tare.analysis.efficiency import Efficiency, efficiencies, parts, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dict[str, Any]:
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
-    found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
+    found = _efficiencies(run)
     share = spread(processes, ranks.mpi_share) if ranks.use_mpi(processes) else None
     cost = run.total_cost()
-    parts = _parts(found)
     return {
         "program": run.meta.name,
         "run": str(run.run_dir.resolve()),
@@ -53,7 +52,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
             "max_rank": share.max_at.rank,
         },
         "efficiency": [asdict(each) for each in found],
-        "parts": parts,
+        "parts": _parts(found),
         "cost": record(cost),
         "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
@@ -64,35 +63,29 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     }
 
 
+TITLES = {
+    "computing": "Computing",
+    "imbalance": "Imbalance of the computing",
+    "communication": "Waiting and transfer",
+    "waiting": "Waiting for one another",
+    "transfer": "Transfer",
+}
+
+
 def parts_of(run: Run) -> list[dict[str, Any]]:
     """What the time of its largest world goes to."""
+    return _parts(_efficiencies(run))
+
+
+def _efficiencies(run: Run) -> list[Efficiency]:
     processes = run.processes
-    return _parts(replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False))
+    return replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
 
 
 def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
-    """What the time of the largest world goes to; the shares add up to 1. POP's figures, as differences."""
-    if not found:
-        return []
-    world = max(found, key=lambda each: each.ranks * each.net_ns)
-    computing, most = world.parallel_efficiency, world.communication_efficiency
-    if computing is None or most is None:
-        return []
-    parts = [
-        {"name": "computing", "title": "Computing", "share": computing},
-        {"name": "imbalance", "title": "Imbalance of the computing", "share": max(most - computing, 0.0)},
-    ]
-    transfer = world.transfer_efficiency
-    if transfer is None:
-        parts.append({"name": "communication", "title": "Waiting and transfer", "share": max(1 - most, 0.0)})
-        return parts
-    # On an ideal network the run would take so much of its time: the busiest rank's computing at the least.
-    ideal = max(transfer, most)
-    parts += [
-        {"name": "waiting", "title": "Waiting for one another", "share": ideal - most},
-        {"name": "transfer", "title": "Transfer", "share": 1 - ideal},
-    ]
-    return parts
+    world = max(found, key=lambda each: each.ranks * each.net_ns, default=None)
+    shares = {} if world is None else parts(world)
+    return [{"name": name, "title": TITLES[name], "share": share} for name, share in shares.items()]
 
 
 def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis.rows import UNKNOWN, Placed
 from tare.reporters import terminal
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import Column, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
@@ -35,51 +35,35 @@ VERDICTS = {True: "yes", False: "no", None: "?"}
 
 def figures(found: dict[str, Comparison]) -> Sheet:
     """One row a metric."""
-    sheet = Sheet(
-        [
-            Heading("Whole run", text=True), Heading("Base"), Heading("New"), Heading("Change"),
-            Heading("Real"), Heading("95 % interval", optional=True), Heading("p", optional=True),
-        ]
-    )  # fmt: skip
-    for metric, comparison in found.items():
-        shown = _amount(metric)
-        sheet.rows.append(
-            [
-                TITLES[metric],
-                shown(comparison.base_mean),
-                shown(comparison.new_mean),
-                change(comparison),
-                VERDICTS[_real(comparison, exact=metric in COUNTED)],
-                _interval(comparison),
-                NOTHING if comparison.p is None else _probability(comparison),
-            ]
-        )
-    return sheet
+    columns = (
+        Column("Whole run", text=True, cell=lambda row: TITLES[row[0]]),
+        Column("Base", cell=lambda row: _amount(row[0])(row[1].base_mean)),
+        Column("New", cell=lambda row: _amount(row[0])(row[1].new_mean)),
+        Column("Change", cell=lambda row: change(row[1])),
+        Column("Real", cell=lambda row: VERDICTS[_real(row[1], exact=row[0] in COUNTED)]),
+        Column("95 % interval", optional=True, cell=lambda row: _interval(row[1])),
+        Column("p", optional=True, cell=lambda row: _probability(row[1])),
+    )
+    return Sheet.of(columns, found.items())
 
 
 def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
     """One row a function or call site: its time, and how calls and bytes changed."""
-    place = [Heading("Caller", text=True, optional=True), Heading("Where", text=True)] if by_site else []
-    sheet = Sheet(
-        [
-            Heading("Function", text=True), *place, Heading("Base"), Heading("New"), Heading("Change"),
-            Heading("Real"), Heading("Calls", optional=True), Heading("Bytes", optional=True),
-        ]
-    )  # fmt: skip
-    for line in found:
-        sheet.rows.append(
-            [
-                line.function,
-                *([terminal.caller(_named(line)), terminal.place(_named(line))] if by_site else []),
-                units.duration(line.time_ns.base_mean),
-                units.duration(line.time_ns.new_mean),
-                change(line.time_ns),
-                VERDICTS[_real(line.time_ns, exact=False)],
-                change(line.calls),
-                change(line.bytes),
-            ]
-        )
-    return sheet
+    place = (
+        Column("Caller", text=True, optional=True, cell=lambda line: terminal.caller(_named(line))),
+        Column("Where", text=True, cell=lambda line: terminal.place(_named(line))),
+    )
+    columns = (
+        Column("Function", text=True, cell=lambda line: line.function),
+        *(place if by_site else ()),
+        Column("Base", cell=lambda line: units.duration(line.time_ns.base_mean)),
+        Column("New", cell=lambda line: units.duration(line.time_ns.new_mean)),
+        Column("Change", cell=lambda line: change(line.time_ns)),
+        Column("Real", cell=lambda line: VERDICTS[_real(line.time_ns, exact=False)]),
+        Column("Calls", optional=True, cell=lambda line: change(line.calls)),
+        Column("Bytes", optional=True, cell=lambda line: change(line.bytes)),
+    )
+    return Sheet.of(columns, found)
 
 
 def _named(line: Line) -> Placed:
@@ -148,12 +132,8 @@ def verdict(gate: Gate) -> str:
 
 def _described(runs: Sequence[Run]) -> str:
     names = "/".join(dict.fromkeys(run.meta.name for run in runs))
-    ranks = "/".join(dict.fromkeys(f"{_ranks(run):,}" for run in runs))
-    return f"{len(runs)} run{'s' if len(runs) > 1 else ''} of {names} on {ranks} ranks"
-
-
-def _ranks(run: Run) -> int:
-    return len(run.processes)
+    ranks = "/".join(dict.fromkeys(f"{len(run.processes):,}" for run in runs))
+    return f"{units.number_of(len(runs), 'run')} of {names} on {ranks} ranks"
 
 
 def _real(comparison: Comparison, *, exact: bool) -> bool | None:
@@ -172,7 +152,8 @@ def _interval(comparison: Comparison) -> str:
 
 def _probability(comparison: Comparison) -> str:
     p = comparison.corrected_p if comparison.corrected_p is not None else comparison.p
-    assert p is not None
+    if p is None:
+        return NOTHING
     return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from tare import rank_numbers, units
 from tare.analysis.explain.finding import Explanation, Finding
-from tare.analysis.rows import PLACE, UNKNOWN, Placed, fields
+from tare.analysis.rows import UNKNOWN, Placed, flat
 from tare.reporters import terminal
 from tare.reporters.console import Console
 from tare.units import NS_PER_S
@@ -80,13 +79,7 @@ def _gain(found: Finding) -> str:
 
 def record(found: Finding, start_ns: int) -> dict[str, Any]:
     """The finding as JSON has it: the fields, with places taken apart, and the sentence."""
-    row = asdict(found)
-    row.pop("at"), row.pop("cause_at")
-    row["ranks"] = list(found.ranks)
-    row |= fields(found.at, PLACE)
-    row |= {f"cause_{name}": value for name, value in fields(found.cause_at, PLACE).items()}
-    row["sentence"] = sentence(found, start_ns)
-    return row
+    return {**flat(found), "sentence": sentence(found, start_ns)}
 
 
 def _takes(found: Finding) -> str:
@@ -94,11 +87,9 @@ def _takes(found: Finding) -> str:
 
 
 def _call(function: str, at: Placed) -> str:
-    """ "MPI_Recv at solver.c:12, in step"."""
-    if at == UNKNOWN or terminal.place(at) == units.NOTHING:
-        return function
-    inside = f" (in {terminal.caller(at)})" if at.caller else ""
-    return f"{function} at {terminal.place(at)}{inside}"
+    """ "MPI_Recv at solver.c:12 (in step)"."""
+    said = terminal.call(function, at)
+    return f"{said} (in {terminal.caller(at)})" if at.caller and said != function else said
 
 
 def _capital(text: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
 from tare.reporters import terminal
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import Column, Sheet
 from tare.streams import visible
 
 if TYPE_CHECKING:
@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from tare.monitor.call_sites import SiteActivity
     from tare.monitor.live import Activity
     from tare.reporters.console import Console
+
+
+def _timed(show: Callable[[Activity], str]) -> Callable[[Activity], str]:
+    """What only events that take time have: counters have a value instead."""
+    return lambda activity: show(activity) if activity.value is None else units.NOTHING
+
+
+def _now(activity: Activity) -> str:
+    return units.percent(activity.share) if activity.value is None else f"{activity.value:.6g}"
+
+
+COLUMNS = (
+    Column("What", text=True, key=True, cell=lambda activity: activity.event),
+    Column("Kind", text=True, cell=lambda activity: activity.kind),
+    Column("Time now", cell=_now),
+    Column("Calls/s", cell=lambda activity: f"{activity.calls_per_s:,.0f}"),
+    Column("Bytes/s", optional=True, cell=_timed(lambda activity: units.size(activity.bytes_per_s))),
+    Column("Imbalance", optional=True, cell=_timed(lambda activity: f"+{100 * activity.imbalance:.0f} %")),
+    Column("Most", optional=True, cell=_timed(lambda activity: str(activity.most_rank))),
+    Column("Least", optional=True, cell=_timed(lambda activity: str(activity.least_rank))),
+)
 
 
 def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Activity]) -> None:
@@ -29,20 +50,7 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
     )
     if not activities:
         return None
-    sheet = Sheet(
-        [
-            Heading("What", text=True, key=True),
-            Heading("Kind", text=True),
-            Heading("Time now"),
-            Heading("Calls/s"),
-            Heading("Bytes/s", optional=True),
-            Heading("Imbalance", optional=True),
-            Heading("Most", optional=True),
-            Heading("Least", optional=True),
-        ]
-    )
-    sheet.rows += [_cells(activity) for activity in activities]
-    terminal.show_sheet(out, sheet)
+    terminal.show_sheet(out, Sheet.of(COLUMNS, activities))
     return None
 
 
@@ -62,20 +70,3 @@ def show_heat(out: Console, lines: Sequence[str]) -> None:
     """Prints the heat map, after an empty line."""
     for line in ("", *lines) if lines else ():
         out.line(line)
-
-
-def _cells(activity: Activity) -> list[str]:
-    if activity.value is not None:
-        value = f"{activity.value:.6g}"
-        nothing = [units.NOTHING] * 4
-        return [activity.event, activity.kind, value, f"{activity.calls_per_s:,.0f}", *nothing]
-    return [
-        activity.event,
-        activity.kind,
-        units.percent(activity.share),
-        f"{activity.calls_per_s:,.0f}",
-        units.size(activity.bytes_per_s),
-        f"+{100 * activity.imbalance:.0f} %",
-        str(activity.most_rank),
-        str(activity.least_rank),
-    ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis.locations import bytes_per_record
 from tare.analysis.spread import spread
 from tare.reporters import terminal
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import WORLD, Column, Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def _each(value: float) -> str:
 
 
 # Heading, figure, how it is written.
-Column = tuple[str, Figure, Callable[[float], str]]
-FIGURES: tuple[Column, ...] = (
+Figured = tuple[str, Figure, Callable[[float], str]]
+FIGURES: tuple[Figured, ...] = (
     ("Calls", lambda row: row.calls, _count),
     ("Records", lambda row: row.records, _count),
     ("Dropped", lambda row: row.dropped, _count),
@@ -42,7 +43,7 @@ FIGURES: tuple[Column, ...] = (
 )
 
 # Of the node's tared, where there is one.
-DRAINS: Column = ("Drains", lambda row: row.drains, _count)
+DRAINS: Figured = ("Drains", lambda row: row.drains, _count)
 
 
 def sheet(locations: Sequence[LocationsRow], worlds: int) -> Sheet:
@@ -52,24 +53,22 @@ def sheet(locations: Sequence[LocationsRow], worlds: int) -> Sheet:
     return make(locations, worlds, figures)
 
 
-def _list(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Column]) -> Sheet:
-    listed = Sheet(
-        [
-            *([Heading("World")] if worlds > 1 else []),
-            Heading("Rank"),
-            Heading("Thread"),
-            *(Heading(title) for title, _, _ in figures),
-        ]
-    )
-    for row in locations:
-        values = ((figure(row), shown) for _, figure, shown in figures)
-        cells = [NOTHING if value is None else shown(value) for value, shown in values]
-        place = [str(row.world)] if worlds > 1 else []
-        listed.rows.append([*place, terminal.rank(row.rank), str(row.thread), *cells])
-    return listed
+def _list(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Figured]) -> Sheet:
+    columns = [
+        *([WORLD] if worlds > 1 else ()),
+        Column("Rank", cell=lambda row: terminal.rank(row.rank)),
+        Column("Thread", cell=lambda row: str(row.thread)),
+        *(Column(title, cell=partial(_cell, figure, shown)) for title, figure, shown in figures),
+    ]
+    return Sheet.of(columns, locations)
 
 
-def _folded(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Column]) -> Sheet:
+def _cell(figure: Figure, shown: Callable[[float], str], row: LocationsRow) -> str:
+    value = figure(row)
+    return NOTHING if value is None else shown(value)
+
+
+def _folded(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Figured]) -> Sheet:
     """A line for each figure: least, mean and most of all locations, and where."""
     titles = (f"Of {len(locations):,}", "Least", "at rank", "Mean", "Most", "at rank", "In all")
     folded = Sheet([Heading(title, text=number == 0) for number, title in enumerate(titles)])

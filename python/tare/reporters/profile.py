@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.analysis.efficiency import NO_TRACE, TOO_MANY_RECORDS
+from tare.analysis.efficiency import NO_TRACE, TOO_MANY_RECORDS, parts
 from tare.analysis.profile import call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
-from tare.reporters import drawing, paths, profile_drawings, scheduling, terminal
+from tare.reporters import drawing, paths, profile_drawings, scheduling, tables, terminal
 from tare.reporters import totals as total_sheet
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import WORLD, Column, Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
@@ -30,36 +30,57 @@ OVERFLOW_NOTE = (
     "other: calls of a thread whose table had no row left for them; they are counted, but their function and "
     "call site are not known (docs/profile.md)"
 )
+FUNCTION = Column("Function", text=True, key=True, cell=lambda row: row.function)
 OF_PLACE = (
-    Heading("Function", text=True, key=True),
-    Heading("Caller", text=True, optional=True, key=True),
-    Heading("Where", text=True, key=True),
+    FUNCTION,
+    Column("Caller", text=True, optional=True, key=True, cell=terminal.caller),
+    Column("Where", text=True, key=True, cell=terminal.place),
 )
-OF_KEY: dict[Key, tuple[Heading, ...]] = {
+OF_KEY: dict[Key, tuple[Column, ...]] = {
     "site": OF_PLACE,
     "line": OF_PLACE,
-    "function": (Heading("Function", text=True, key=True),),
-    "size": (Heading("Size", key=True),),
-    "communicator": (Heading("Communicator", text=True, key=True), Heading("Ranks", optional=True)),
-    "rank": (Heading("Rank", key=True),),
+    "function": (FUNCTION,),
+    "size": (Column("Size", key=True, cell=lambda row: _size(row)),),
+    "communicator": tables.OF_KEY["communicator"],
+    "rank": tables.OF_KEY["rank"],
 }
-FIGURES = (
-    Heading("Calls"), Heading("Time"), Heading("Of MPI"), Heading("Bytes"),
-    Heading("Imbalance", optional=True), Heading("Mean", optional=True), Heading("Longest", optional=True),
-)  # fmt: skip
 # Only where requests have been waited for.
-IN_WAITS = Heading("In waits", optional=True)
-# Where some calls were only counted: all calls, and half the widths of intervals as shares.
+IN_WAITS = Column("In waits", optional=True, cell=lambda row: _duration(row.waited_ns or None))
+
+
+def _whole(title: str, what: str, error: str, shown: Callable[[Any], str]) -> tuple[Column, Column]:
+    """What the calls of a row have in the whole run, and half the width of its interval as a share."""
+
+    def value(row: ProfileRow) -> Any:
+        return getattr(row, what) if row.whole_calls else None
+
+    def width(row: ProfileRow) -> str:
+        return total_sheet.error(getattr(row, error), value(row)) if value(row) else NOTHING
+
+    is_optional = what == "whole_bytes"
+    return (
+        Column(title, optional=is_optional, cell=lambda row: shown(value(row)) if value(row) else NOTHING),
+        Column("±", optional=is_optional, cell=width),
+    )
+
+
+# Where some calls were only counted.
 OF_WHOLE_RUN = (
-    Heading("All calls"), Heading("±"), Heading("All time"), Heading("±"),
-    Heading("All bytes", optional=True), Heading("±", optional=True),
-)  # fmt: skip
+    *_whole("All calls", "whole_calls", "whole_calls_error", units.count),
+    *_whole("All time", "whole_time_ns", "whole_time_error_ns", units.duration),
+    *_whole("All bytes", "whole_bytes", "whole_bytes_error", units.size),
+)
 MEASURED_ONLY = "Calls are all calls; the rest is that of the spells that were measured (docs/budget.md)"
 WHOLE_NOTE = (
     f"{MEASURED_ONLY}. All: an estimate for the whole run, ± half of its 95 % interval; ?: that is not known"
 )
 BY_OTHERS_NOTE = f"{MEASURED_ONLY}; by site, line or function the whole run is estimated"
-OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
+OF_A_RANK = (
+    Column("Calls", cell=lambda row: units.count(row.calls)),
+    Column("MPI time", cell=lambda row: units.duration(row.time_ns)),
+    Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
+    Column("MPI share", cell=lambda row: units.percent(row.mpi_share)),
+)
 LABEL_WIDTH = 24
 # A share of the time that is not worth mentioning.
 MIN_UNKNOWN = 0.01
@@ -68,30 +89,19 @@ MIN_UNRETURNED = 0.01
 
 def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sheet:
     """The table of rows of the profile of the run."""
-    total_ns, worlds, sites = total_mpi_ns(recording.processes), recording.worlds, recording.sites
+    sites = recording.sites
     if "site" in keys:
         keys = [key for key in keys if key != "line"]
     if {"site", "line"} & set(keys):
         keys = [key for key in keys if key != "function"]
-    between = "site" in keys and any(call_path(row.site, sites).path_shown for row in rows)
-    headings = [heading for key in keys for heading in (*OF_KEY[key], *_between(key, between))]
-    waited = any(row.waited_ns for row in rows)
-    headings += FIGURES
-    headings += [IN_WAITS] if waited else []
-    whole = has_whole_run(rows)
-    headings += OF_WHOLE_RUN if whole else ()
-    if worlds > 1:
-        headings.append(Heading("World", key=True))
-    result = Sheet(headings)
-    for row in rows:
-        cells: list[str] = []
-        for key in keys:
-            cells += (*_key_cells(row, key), *_through(row, key, between, sites))
-        cells += _figures(row, total_ns)
-        cells += [units.duration(row.waited_ns) if row.waited_ns else NOTHING] if waited else []
-        cells += _of_whole_run(row) if whole else []
-        result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
-    callers = next((column for column, each in enumerate(headings) if each.title == "Caller"), None)
+    columns = [column for key in keys for column in OF_KEY[key]]
+    if "site" in keys and any(call_path(row.site, sites).path_shown for row in rows):
+        columns.insert(columns.index(OF_PLACE[-1]) + 1, _through(sites))
+    columns += figures(total_mpi_ns(recording.processes))
+    columns += [IN_WAITS] if any(row.waited_ns for row in rows) else []
+    columns += OF_WHOLE_RUN if has_whole_run(rows) else ()
+    result = Sheet.of([*columns, *([WORLD] if recording.worlds > 1 else ())], rows)
+    callers = next((at for at, each in enumerate(columns) if each.title == "Caller"), None)
     if callers is not None and all(row[callers] == NOTHING for row in result.rows):
         return result.without(callers)
     return result
@@ -99,29 +109,17 @@ def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sh
 
 def rank_sheet(rows: Sequence[ProfileRow], worlds: int) -> Sheet:
     """One row for each process."""
-    world = [Heading("World", key=True)] if worlds > 1 else []
-    result = Sheet([*OF_KEY["rank"], *OF_A_RANK, *world])
-    for row in rows:
-        result.rows.append(
-            [
-                terminal.rank(row.rank),
-                units.count(row.calls),
-                units.duration(row.time_ns),
-                units.size(row.bytes) if row.bytes else NOTHING,
-                units.percent(row.mpi_share),
-                *([str(row.world)] if worlds > 1 else []),
-            ]
-        )
-    return result
+    return Sheet.of([*OF_KEY["rank"], *OF_A_RANK, *([WORLD] if worlds > 1 else ())], rows)
 
 
-def _between(key: Key, between: bool) -> tuple[Heading, ...]:
-    return (Heading("Through", text=True, key=True),) if between and key == "site" else ()
-
-
-def _through(row: ProfileRow, key: Key, between: bool, sites: Sequence[Site]) -> list[str]:
+def _through(sites: Sequence[Site]) -> Column:
     """The function by which libraries make calls for the program, if libraries do."""
-    return [paths.through(row.function, call_path(row.site, sites))] if between and key == "site" else []
+    return Column(
+        "Through",
+        text=True,
+        key=True,
+        cell=lambda row: paths.through(row.function, call_path(row.site, sites)),
+    )
 
 
 def add_paths(shown: Sheet, rows: Sequence[ProfileRow], sites: Sequence[Site]) -> None:
@@ -190,7 +188,7 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
     """Prints the efficiencies of each world, with a drawing if the console takes one."""
     for efficiency in found:
         name = f"World {efficiency.world}: " if len(found) > 1 else ""
-        ranks = f"{efficiency.ranks:,} rank{'s' if efficiency.ranks != 1 else ''}"
+        ranks = units.number_of(efficiency.ranks, "rank")
         out.line(f"{name}{ranks}, net time {units.duration(efficiency.net_ns)}", bold=True)
         for label, text in _efficiency_lines(efficiency):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
@@ -200,11 +198,9 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
 
 
 def _parts(found: Efficiency) -> list[tuple[str, float]]:
-    """What the time of the ranks goes to, on average."""
-    computing, most = found.parallel_efficiency, found.communication_efficiency
-    if computing is None or most is None:
-        return []
-    return [("computing", computing), ("imbalance", max(most - computing, 0)), ("communication", 1 - most)]
+    """What the time of the ranks goes to, on average; waiting and transfer are one."""
+    shares = list(parts(found).items())
+    return [*shares[:2], ("communication", sum(share for _, share in shares[2:]))] if shares else []
 
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
@@ -256,51 +252,35 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def _key_cells(row: ProfileRow, key: Key) -> list[str]:
-    if key in ("site", "line"):
-        return [row.function, terminal.caller(row), terminal.place(row)]
-    if key == "size":
-        if row.size_from is None or row.size_to is None:
-            return [NOTHING]
-        return [units.size_range(row.size_from, row.size_to)]
-    if key == "communicator":
-        size = row.communicator_size
-        return [row.communicator or NOTHING, NOTHING if size is None else f"{size:,}"]
-    if key == "rank":
-        return [NOTHING if row.rank is None else terminal.rank(row.rank)]
-    return [row.function]
-
-
-def _figures(row: ProfileRow, total_ns: int) -> list[str]:
-    timed = row.timed
-    within = timed and row.function not in OUTSIDE_NET
+def figures(total_ns: int) -> list[Column]:
+    """The figures of every row; `total_ns`: all time in MPI."""
     return [
-        units.count(row.calls),
-        _time(row),
-        units.percent(row.time_ns / total_ns) if within and total_ns else NOTHING,
-        units.size(row.bytes) if row.bytes else NOTHING,
-        units.duration(row.imbalance_ns) if row.imbalance_ns is not None and timed else NOTHING,
-        units.duration(row.mean_ns) if timed else NOTHING,
-        units.duration(row.max_ns) if timed else NOTHING,
+        Column("Calls", cell=lambda row: units.count(row.calls)),
+        Column("Time", cell=_time),
+        Column("Of MPI", cell=lambda row: _of_mpi(row, total_ns)),
+        Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
+        Column("Imbalance", optional=True, cell=lambda row: _duration(row.imbalance_ns, row.timed)),
+        Column("Mean", optional=True, cell=lambda row: _duration(row.mean_ns, row.timed)),
+        Column("Longest", optional=True, cell=lambda row: _duration(row.max_ns, row.timed)),
     ]
+
+
+def _size(row: ProfileRow) -> str:
+    if row.size_from is None or row.size_to is None:
+        return NOTHING
+    return units.size_range(row.size_from, row.size_to)
+
+
+def _of_mpi(row: ProfileRow, total_ns: int) -> str:
+    within = row.timed and row.function not in OUTSIDE_NET
+    return units.percent(row.time_ns / total_ns) if within and total_ns else NOTHING
+
+
+def _duration(time_ns: float | None, is_known: bool = True) -> str:
+    return units.duration(time_ns) if is_known and time_ns is not None else NOTHING
 
 
 def _time(row: ProfileRow) -> str:
     if not row.timed:
         return "counted" if row.counted else NOTHING
     return ("~" if row.estimated_calls else "") + units.duration(row.time_ns)
-
-
-def _of_whole_run(row: ProfileRow) -> list[str]:
-    if not row.whole_calls:
-        return [NOTHING] * len(OF_WHOLE_RUN)
-    cells = [units.count(row.whole_calls), total_sheet.error(row.whole_calls_error, row.whole_calls)]
-    if row.whole_time_ns is None:
-        return [*cells, *[NOTHING] * 4]
-    cells += [
-        units.duration(row.whole_time_ns),
-        total_sheet.error(row.whole_time_error_ns, row.whole_time_ns),
-    ]
-    if not row.whole_bytes:
-        return [*cells, NOTHING, NOTHING]
-    return [*cells, units.size(row.whole_bytes), total_sheet.error(row.whole_bytes_error, row.whole_bytes)]

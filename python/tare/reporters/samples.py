@@ -10,7 +10,7 @@ from tare import units
 from tare.analysis import samples as analysis
 from tare.analysis.samples import FIRST_WIDTH
 from tare.reporters import terminal
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import WORLD, Column, Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
-OF_KEY: dict[Key, Heading] = {
-    "source": Heading("From"),
-    "destination": Heading("To"),
-    "send": Heading("Sent at", text=True),
-    "receive": Heading("Received at", text=True),
-    "size": Heading("Size"),
+OF_KEY: dict[Key, Column] = {
+    "source": Column("From", cell=lambda row: NOTHING if row.source is None else str(row.source)),
+    "destination": Column(
+        "To", cell=lambda row: NOTHING if row.destination is None else str(row.destination)
+    ),
+    "send": Column("Sent at", text=True, cell=lambda row: terminal.place(row.send)),
+    "receive": Column("Received at", text=True, cell=lambda row: terminal.place(row.receive)),
+    "size": Column("Size", cell=lambda row: "other" if row.bytes is None else units.size(row.bytes)),
 }
 # What stands in a column of its own where there is room, and else below the row in these words.
 FIGURES = {
@@ -161,21 +163,14 @@ def _clocks(summaries: Sequence[SampleSummary]) -> str:
 
 
 def _sheet(rows: Sequence[Row], keys: Sequence[Key], worlds: int) -> Sheet:
-    sheet = Sheet([OF_KEY[key] for key in keys] + list(FIGURES) + ([Heading("World")] if worlds > 1 else []))
+    by = [*(OF_KEY[key] for key in keys)]
+    world = [WORLD] if worlds > 1 else []
+    sheet = Sheet([*by, *FIGURES, *world])
     bins = _span(rows)
     for row in rows:
-        cells = [_key_cell(row, key) for key in keys] + _figures(row, bins)
-        sheet.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
+        figures = _figures(row, bins)
+        sheet.rows.append([*(of.cell(row) for of in by), *figures, *(of.cell(row) for of in world)])
     return sheet
-
-
-def _key_cell(row: Row, key: Key) -> str:
-    if key == "size":
-        return "other" if row.bytes is None else units.size(row.bytes)
-    if key in ("send", "receive"):
-        return terminal.place(row.send if key == "send" else row.receive)
-    number = row.source if key == "source" else row.destination
-    return NOTHING if number is None else str(number)
 
 
 def _figures(row: Row, bins: Sequence[int]) -> list[str]:

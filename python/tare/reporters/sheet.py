@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -15,12 +17,28 @@ class Heading:
     key: bool = False  # part of what identifies a row
 
 
+@dataclass(frozen=True)
+class Column(Heading):
+    """A column, and what it shows of a row."""
+
+    cell: Callable[[Any], str] = str
+
+
+# Of runs with several worlds.
+WORLD = Column("World", key=True, cell=lambda row: str(row.world))
+
+
 @dataclass
 class Sheet:
     """Cells are ready to be printed; every row has one for each heading."""
 
     headings: list[Heading]
     rows: list[list[str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: Iterable[Any]) -> Sheet:
+        """A line for each of the rows, as the columns show it."""
+        return cls(list(columns), [[column.cell(row) for column in columns] for row in rows])
 
     def without(self, column: int) -> Sheet:
         """The sheet but for one column."""

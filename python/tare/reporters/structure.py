@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tare import rank_numbers, units
-from tare.analysis.rows import UNKNOWN, Placed
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING, NS_PER_S
@@ -44,7 +43,7 @@ def show(out: Console, rows: Sequence[PhaseRow], start_ns: int) -> None:
 def slow_cause(slow: Slow) -> str:
     """What takes longer in it than usual: "outside MPI before MPI_Send at a.c:12, on rank 3"."""
     what = "in" if slow.cause_in_call else "outside MPI before"
-    return f"{what} {_call(slow.cause_function, slow.cause_at)}, on rank {slow.cause_rank}"
+    return f"{what} {terminal.call(slow.cause_function, slow.cause_at)}, on rank {slow.cause_rank}"
 
 
 def _cells(row: PhaseRow, start_ns: int) -> list[str]:
@@ -58,7 +57,7 @@ def _cells(row: PhaseRow, start_ns: int) -> list[str]:
         units.count(loop.iterations) if loop else NOTHING,
         units.duration(loop.median_ns) if loop else NOTHING,
         units.percent(row.line_share),
-        f"{what}{_call(row.function, row)}",
+        f"{what}{terminal.call(row.function, row)}",
     ]
 
 
@@ -67,7 +66,7 @@ def _loop(row: PhaseRow, loop: LoopRow) -> str:
     ranks = rank_numbers.named(loop.ranks)
     return (
         f"Phase {row.phase} ({row.number}): {units.number_of(loop.iterations, 'iteration')} of {ranks}, "
-        f"from one call of {_call(loop.function, loop)} to the next; the median is "
+        f"from one call of {terminal.call(loop.function, loop)} to the next; the median is "
         f"{units.duration(loop.median_ns)}, the longest {units.duration(loop.longest_ns)}{slow}."
     )
 
@@ -78,10 +77,4 @@ def _slow(slow: Slow, start_ns: int) -> str:
         f"Iteration {slow.iteration:,} at {begins_s:.3f} s takes "
         f"{units.duration(slow.duration_ns)} on rank {slow.rank}: {units.duration(slow.cause_ns)} longer "
         f"than usual {slow_cause(slow)}."
-    )
-
-
-def _call(function: str, at: Placed) -> str:
-    return (
-        function if at == UNKNOWN or terminal.place(at) == NOTHING else f"{function} at {terminal.place(at)}"
     )

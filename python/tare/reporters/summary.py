@@ -17,7 +17,7 @@ from tare.reporters import cells, scheduling, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
 from tare.reporters import totals as total_sheet
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.streams import visible
 from tare.units import NOTHING
 
@@ -37,6 +37,7 @@ UNTIL = {
     "last_seen": "when is not known: counted up to the last call they began",
 }
 INDENT = "  "
+MEASURED = Column("Measured", cell=lambda process: units.duration(process.threads_ns))
 
 
 def after_run(out: Console, recording: Run, notes: Sequence[str]) -> None:
@@ -171,26 +172,20 @@ def _rank_table(out: Console, recording: Run) -> None:
     processes = recording.processes
     if len(processes) > RANKS_LISTED:
         return
-    worlds = ["World"] if recording.worlds > 1 else []
     # Of spells that only count, no time in MPI is known: the share is one of the rest.
-    partly = ["Measured"] if any(process.threads_ns < process.net_ns for process in processes) else []
-    headers = ("Rank", "State", "Calls", "Net time", *partly, "MPI time", "MPI share")
-    shown = Sheet([Heading(title) for title in (*worlds, *headers)])
-    for process in processes:
-        shown.rows.append(
-            [
-                *([str(process.world)] if worlds else []),
-                terminal.rank(process.rank),
-                endings.brief(process),
-                units.count(process.calls),
-                units.duration(process.net_ns),
-                *([units.duration(process.threads_ns)] if partly else []),
-                units.duration(process.mpi_ns),
-                units.percent(ranks.mpi_share(process)),
-            ]
-        )
+    is_partly_measured = any(process.threads_ns < process.net_ns for process in processes)
+    columns = (
+        *([WORLD] if recording.worlds > 1 else ()),
+        Column("Rank", cell=lambda process: terminal.rank(process.rank)),
+        Column("State", cell=endings.brief),
+        Column("Calls", cell=lambda process: units.count(process.calls)),
+        Column("Net time", cell=lambda process: units.duration(process.net_ns)),
+        *([MEASURED] if is_partly_measured else ()),
+        Column("MPI time", cell=lambda process: units.duration(process.mpi_ns)),
+        Column("MPI share", cell=lambda process: units.percent(ranks.mpi_share(process))),
+    )
     out.line()
-    terminal.show_sheet(out, shown, INDENT)
+    terminal.show_sheet(out, Sheet.of(columns, processes), INDENT)
 
 
 def _first_end(recording: Run) -> str | None:

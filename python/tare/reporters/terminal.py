@@ -193,6 +193,12 @@ def place(of: AtPlace, *, exactly: bool = False) -> str:
     return name if is_known else f"{name}+{of.offset:#x}"
 
 
+def call(function: str, at: AtPlace) -> str:
+    """ "MPI_Recv at solver.c:12"; the function alone where its place is not known."""
+    where = place(at)
+    return function if where == NOTHING else f"{function} at {where}"
+
+
 def caller(of: AtPlace) -> str:
     """The function that contains the call, without the functions into which it was inlined.
 

@@ -7,42 +7,32 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.functions import OUTSIDE_NET
-from tare.reporters.sheet import Heading, Sheet
+from tare.reporters.sheet import Column, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare.analysis.totals import Total
 
 TITLE = "Whole run, estimated from the spells that were measured (all ranks)"
-HEADINGS = [
-    Heading("Function", text=True, key=True),
-    Heading("Calls"),
-    Heading("measured", optional=True),
-    Heading("Time"),
-    Heading("±"),
-    Heading("Bytes"),
-    Heading("±", optional=True),
-]
+COLUMNS = (
+    Column("Function", text=True, key=True, cell=lambda total: total.function),
+    Column("Calls", cell=lambda total: units.count(total.calls)),
+    Column("measured", optional=True, cell=lambda total: units.percent(total.measured_calls / total.calls)),
+    Column("Time", cell=lambda total: units.duration(total.time_ns)),
+    Column("±", cell=lambda total: error(total.time_error_ns, total.time_ns)),
+    Column("Bytes", cell=lambda total: units.size_or_nothing(total.bytes)),
+    Column(
+        "±",
+        optional=True,
+        cell=lambda total: error(total.bytes_error, total.bytes) if total.bytes else NOTHING,
+    ),
+)
 
 
 def sheet(totals: Sequence[Total]) -> Sheet:
     """The functions of which some calls were only counted; what the profile says of others is whole."""
-    result = Sheet(list(HEADINGS))
-    for total in totals:
-        if total.function in OUTSIDE_NET or total.measured_calls == total.calls:
-            continue
-        result.rows.append(
-            [
-                total.function,
-                units.count(total.calls),
-                units.percent(total.measured_calls / total.calls),
-                units.duration(total.time_ns),
-                error(total.time_error_ns, total.time_ns),
-                units.size(total.bytes) if total.bytes else NOTHING,
-                error(total.bytes_error, total.bytes) if total.bytes else NOTHING,
-            ]
-        )
-    return result
+    partly = (each for each in totals if each.measured_calls != each.calls)
+    return Sheet.of(COLUMNS, (each for each in partly if each.function not in OUTSIDE_NET))
 
 
 def error(error: int | None, of: int) -> str:

@@ -100,7 +100,7 @@ def _mismatch(found: Mismatch, names: Sequence[str]) -> tuple[str, str]:
     if found.kind == "communicators":
         said = f"{wanted} on {on(one)} for {sender}, which sends to it on {on(other)} ({other.function})"
         return "Communicators do not match", said
-    count = f"{found.messages:,} message{'s' if found.messages != 1 else ''}"
+    count = units.number_of(found.messages or 0, "message")
     tag = "any tag" if one.tag == ANY else f"tag {one.tag}"
     said = f"{wanted} for {tag} on {on(one)}: do {sender} and {receiver} name the same tag and communicator?"
     return f"{sender.capitalize()} has sent {receiver} {count} that it has not received", said

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import private_files
+from tare import private_files, units
 from tare.errors import CommandError, UsageError, native_errors
 from tare.runs import directory
 from tare.runs.metadata import META, Metadata, decode
@@ -301,11 +301,6 @@ def _new_beside(output: Path) -> Path:
 def described(found: Sequence[Member]) -> str:
     """How much it is: "2 runs, 1 single file, 5 files"."""
     runs = sum(member.kind == "run" for member in found)
-    parts = []
-    if runs:
-        parts.append(f"{runs:,} {'run' if runs == 1 else 'runs'}")
-    if runs < len(found):
-        single = len(found) - runs
-        parts.append(f"{single:,} {'single file' if single == 1 else 'single files'}")
-    files = sum(member.files for member in found)
-    return f"{' and '.join(parts) or 'nothing'} ({files:,} {'file' if files == 1 else 'files'})"
+    counts = ((runs, "run"), (len(found) - runs, "single file"))
+    parts = " and ".join(units.number_of(count, what) for count, what in counts if count)
+    return f"{parts or 'nothing'} ({units.number_of(sum(member.files for member in found), 'file')})"

@@ -12,7 +12,7 @@ from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Line, Losses
-from tare.analysis.rows import UNKNOWN, Placed, place_of
+from tare.analysis.rows import UNKNOWN, Placed, place_of, placed
 from tare.analysis.scheduling import Crowd, crowd_of
 from tare.functions import OUTSIDE_NET
 
@@ -151,8 +151,7 @@ class Basis:
 
     def place(self, site: int) -> Placed:
         """The place of a call site; calls from one line are at one place, whatever their addresses."""
-        found = place_of(site, self.run.sites)
-        return line_of(found)
+        return line_of(place_of(site, self.run.sites))
 
     @cached_property
     def root_sums(self) -> list[RootSum]:
@@ -208,16 +207,7 @@ def line_of(at: Placed) -> Placed:
 
 def row_place(row: ProfileRow) -> Placed:
     """The line of a row of the profile; see `line_of`."""
-    return line_of(
-        Placed(
-            file=row.file,
-            line=row.line,
-            caller=row.caller,
-            object=row.object,
-            offset=row.offset,
-            tail_call=row.tail_call,
-        )
-    )
+    return line_of(placed(row))
 
 
 def calls_of(row: ProfileRow) -> int:
