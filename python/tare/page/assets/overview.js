@@ -129,6 +129,5 @@
     into.append(element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview)));
   }
   tare.sections = [{ id: "overview", title: "Overview", draw }];
-  tare.worst = worst;
   tare.instanceNames = { wait: "the longest wait", call: "the longest call", iteration: "the slowest iteration" };
 })();
