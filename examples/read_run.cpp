@@ -6,7 +6,6 @@
 // nanoarrow's ArrowArrayStreamMove, DuckDB's and Polars' functions take the stream as it is.
 #include <tare/reader.h>
 
-#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -57,41 +56,63 @@ T value(const ArrowArray& column, int64_t row) {
   return static_cast<const T*>(column.buffers[1])[row + column.offset];
 }
 
-// In quotes, as CSV wants it.
-void print_text(const ArrowArray& texts, int64_t row) {
-  const auto from = value<int32_t>(texts, row), to = value<int32_t>(texts, row + 1);
-  const auto* bytes = static_cast<const char*>(texts.buffers[2]);
-  std::putchar('"');
-  for (int32_t at = from; at < to; ++at) {
-    if (bytes[at] == '"') std::putchar('"');
-    std::putchar(bytes[at]);
-  }
-  std::putchar('"');
+std::string quoted(const std::string& text, const char* quote) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? quote : std::string(1, c);
+  return result + '"';
 }
 
-// By the column's type, which Arrow writes as text. Lists stay empty.
-void print_cell(const ArrowSchema& schema, const ArrowArray& column, int64_t row) {
-  if (!is_there(column, row)) return;
+std::string text_of(const ArrowArray& texts, int64_t row) {
+  const auto from = value<int32_t>(texts, row), to = value<int32_t>(texts, row + 1);
+  return {static_cast<const char*>(texts.buffers[2]) + from, static_cast<const char*>(texts.buffers[2]) + to};
+}
+
+bool is_text(const ArrowSchema& schema) { return schema.dictionary != nullptr || std::strcmp(schema.format, "u") == 0; }
+
+std::string cell(const ArrowSchema& schema, const ArrowArray& column, int64_t row);
+
+// A value in a list, as JSON writes it.
+std::string element(const ArrowSchema& schema, const ArrowArray& column, int64_t row) {
+  if (!is_there(column, row)) return "null";
+  return is_text(schema) ? quoted(cell(schema, column, row), "\\\"") : cell(schema, column, row);
+}
+
+// By the column's type, which Arrow writes as text. Lists are as in JSON: [1,2]; of what has fields: [{"request":1}].
+std::string cell(const ArrowSchema& schema, const ArrowArray& column, int64_t row) {
+  if (!is_there(column, row)) return "";
   const std::string type = schema.format;
-  if (schema.dictionary != nullptr)
-    print_text(*column.dictionary, value<int32_t>(column, row));
-  else if (type == "u")
-    print_text(column, row);
-  else if (type == "i")
-    std::printf("%" PRId32, value<int32_t>(column, row));
-  else if (type == "l")
-    std::printf("%" PRId64, value<int64_t>(column, row));
-  else if (type == "g")
-    std::printf("%.17g", value<double>(column, row));
-  else if (type == "b")
-    std::fputs(is_set(column.buffers[1], row + column.offset) ? "true" : "false", stdout);
+  if (schema.dictionary != nullptr) return text_of(*column.dictionary, value<int32_t>(column, row));
+  if (type == "u") return text_of(column, row);
+  if (type == "i") return std::to_string(value<int32_t>(column, row));
+  if (type == "l") return std::to_string(value<int64_t>(column, row));
+  if (type == "L") return std::to_string(value<uint64_t>(column, row));
+  if (type == "b") return is_set(column.buffers[1], row + column.offset) ? "true" : "false";
+  if (type == "g") {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", value<double>(column, row));
+    return text;
+  }
+  std::string result;
+  if (type == "+l") {
+    for (auto at = value<int32_t>(column, row); at < value<int32_t>(column, row + 1); ++at)
+      result += (result.empty() ? "" : ",") + element(*schema.children[0], *column.children[0], at);
+    return "[" + result + "]";
+  }
+  for (int64_t i = 0; i < column.n_children; ++i)
+    result += std::string(i > 0 ? "," : "") + '"' + schema.children[i]->name +
+              "\":" + element(*schema.children[i], *column.children[i], row + column.offset);
+  return "{" + result + "}";
 }
 
 void print_batch(const ArrowSchema& schema, const ArrowArray& batch) {
   for (int64_t row = 0; row < batch.length; ++row) {
     for (int64_t column = 0; column < batch.n_children; ++column) {
       if (column > 0) std::putchar(',');
-      print_cell(*schema.children[column], *batch.children[column], row);
+      const ArrowSchema& of = *schema.children[column];
+      const std::string text = cell(of, *batch.children[column], row);
+      const bool is_quoted = is_text(of) || std::strcmp(of.format, "+l") == 0;  // as CSV wants it
+      std::fputs(is_quoted && is_there(*batch.children[column], row) ? quoted(text, "\"\"").c_str() : text.c_str(),
+                 stdout);
     }
     std::putchar('\n');
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import subprocess
 from collections.abc import Sequence
@@ -72,12 +73,20 @@ def measured(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Measuremen
 
 
 def as_text(value: Any) -> str:
-    """What the example prints of it. Lists stay empty."""
-    if value is None or isinstance(value, list):
+    """What the example prints of it. Lists are as in JSON."""
+    if value is None:
         return ""
+    if isinstance(value, list):
+        return "[" + ",".join(map(as_element, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f'"{name}":{as_element(each)}' for name, each in value.items()) + "}"
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def as_element(value: Any) -> str:
+    return json.dumps(value) if value is None or isinstance(value, str) else as_text(value)
 
 
 @pytest.mark.parametrize("table", TABLES)
