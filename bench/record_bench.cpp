@@ -11,7 +11,7 @@
 
 #include "event_streams.h"
 #include "format/column.h"
-#include "format/event_codec.h"
+#include "format/event_columns.h"
 #include "reader/events/event_stream.h"
 #include "reader/testing/synthetic.h"
 #include "recorder/clock.h"
@@ -113,11 +113,11 @@ void decode(benchmark::State& state, Stream (*make)(std::size_t)) {
   std::vector<char> raw;
   std::string error;
   for (auto _ : state) {
-    format::DecodedEvents events;
+    format::EventColumns events;
     if (!format::decompress(header, chunk.data + sizeof header, raw, error) ||
-        !format::decode_events(header, raw.data(), raw.size(), events, error))
+        !format::decode_columns(header, raw.data(), raw.size(), events, error))
       throw std::logic_error(error);
-    benchmark::DoNotOptimize(events.calls.data());
+    benchmark::DoNotOptimize(events.calls.enter.data());
   }
   count(state, chunk.records);
 }

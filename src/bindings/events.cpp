@@ -7,64 +7,18 @@
 #include "bindings/convert.h"
 #include "bindings/parts.h"
 #include "bindings/text.h"
-#include "reader/events/event_stream.h"
+#include "reader/events/program_event.h"
 
 namespace tare::bindings {
 namespace {
 
 constexpr std::size_t batch_rows = 4096;
 
-const char* name_of(format::EventClass event_class) {
-  switch (event_class) {
-    case format::EventClass::regular:
-      return "event";
-    case format::EventClass::packed:
-      return "packed";
-    case format::EventClass::raw:
-      return "raw";
-    case format::EventClass::region:
-      return "region";
-    case format::EventClass::counter:
-      return "counter";
-    case format::EventClass::marker:
-      return "marker";
-    case format::EventClass::phase:
-      break;
-  }
-  return "phase";
-}
-
-// A parameter of an event, read as its type says.
-nb::object parameter(std::uint64_t word, format::ParameterType type) {
-  switch (type) {
-    case format::ParameterType::i8:
-      return nb::int_(static_cast<std::int8_t>(word));
-    case format::ParameterType::i16:
-      return nb::int_(static_cast<std::int16_t>(word));
-    case format::ParameterType::i32:
-      return nb::int_(static_cast<std::int32_t>(word));
-    case format::ParameterType::i64:
-      return nb::int_(static_cast<std::int64_t>(word));
-    case format::ParameterType::u8:
-      return nb::int_(static_cast<std::uint8_t>(word));
-    case format::ParameterType::u16:
-      return nb::int_(static_cast<std::uint16_t>(word));
-    case format::ParameterType::u32:
-      return nb::int_(static_cast<std::uint32_t>(word));
-    case format::ParameterType::f32:
-      return nb::float_(std::bit_cast<float>(static_cast<std::uint32_t>(word)));
-    case format::ParameterType::f64:
-      return nb::float_(std::bit_cast<double>(word));
-    case format::ParameterType::u64:
-      break;
-  }
-  return nb::int_(word);
-}
-
-nb::list parameters(const std::vector<std::uint64_t>& words, const std::vector<format::ParameterType>& types) {
+nb::list parameters(const reader::Run& run, const reader::EventRow& row) {
+  const std::vector<format::ParameterType> types = reader::parameter_types(run, row);
   nb::list values;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    values.append(parameter(words[i], i < types.size() ? types[i] : format::ParameterType::u64));
+  for (std::size_t i = 0; i < types.size(); ++i)
+    values.append(reader::with_value(row.parameters[i], types[i], [](auto value) { return nb::cast(value); }));
   return values;
 }
 
@@ -202,17 +156,11 @@ class EventIterator {
 
   // The fields of an event of the API.
   void set_event(nb::dict& dict, const reader::EventRow& row) const {
-    static const reader::EventType unknown{format::EventClass::packed, "other", "", {}};
-    const bool known = row.event_type >= 0;
-    const reader::EventType& type =
-        known ? run_.run().event_types()[static_cast<std::size_t>(row.event_type)] : unknown;
     const std::uint64_t first = row.parameters.empty() ? 0 : row.parameters.front();
-    // Whether an event is raw depends on its record, and not on the definition.
-    const bool raw = row.kind == reader::EventKind::raw_event;
-    format::EventClass event_class = raw ? format::EventClass::raw : type.event_class;
-    if (!raw && event_class == format::EventClass::raw) event_class = format::EventClass::packed;
-    set(dict, kind, name_of(event_class));
-    set(dict, name, known ? event_names_[static_cast<std::size_t>(row.event_type)] : nb::object(nb::str("other")));
+    const auto type = static_cast<std::size_t>(row.event_type);
+    const format::EventClass event_class = reader::class_of(run_.run(), row);
+    set(dict, kind, reader::event_class_names[static_cast<std::size_t>(event_class)]);
+    set(dict, name, row.event_type < 0 ? nb::object(nb::str("other")) : event_names_[type]);
     switch (event_class) {
       case format::EventClass::region:
       case format::EventClass::phase:
@@ -220,11 +168,11 @@ class EventIterator {
         break;
       case format::EventClass::counter:
         set(dict, value, std::bit_cast<double>(first));
-        set(dict, unit, escaped_text(type.unit));
+        set(dict, unit, escaped_text(run_.run().event_types()[type].unit));
         break;
       case format::EventClass::regular:
       case format::EventClass::packed:
-        set(dict, values, parameters(row.parameters, type.parameters));
+        set(dict, values, parameters(run_.run(), row));
         break;
       case format::EventClass::raw:
         set(dict, note, escaped_text(row.text));

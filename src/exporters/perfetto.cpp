@@ -387,21 +387,20 @@ void PerfettoWriter::leave(const Track& track, std::int64_t time_ns, const Span&
 }
 
 void PerfettoWriter::add_parameters(const EventRow& row) {
-  static const std::vector<format::ParameterType> untyped;
-  const auto& types =
-      row.event_type < 0 ? untyped : run_.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
+  const std::vector<format::ParameterType> types = parameter_types(run_, row);
   std::string list;
   pbf_writer(list).add_uint64(debug_annotation::name_iid, parameters);
   for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-    const format::ParameterType type = i < types.size() ? types[i] : format::ParameterType::u64;
     part_.clear();
-    pbf_writer value(part_);
-    if (is_floating(type))
-      value.add_double(debug_annotation::double_value, floating_value(row.parameters[i], type));
-    else if (is_signed(type))
-      value.add_int64(debug_annotation::int_value, signed_value(row.parameters[i], type));
-    else
-      value.add_uint64(debug_annotation::uint_value, unsigned_value(row.parameters[i], type));
+    pbf_writer to(part_);
+    with_value(row.parameters[i], types[i], [&to](auto value) {
+      if constexpr (std::is_floating_point_v<decltype(value)>)
+        to.add_double(debug_annotation::double_value, value);
+      else if constexpr (std::is_signed_v<decltype(value)>)
+        to.add_int64(debug_annotation::int_value, value);
+      else
+        to.add_uint64(debug_annotation::uint_value, value);
+    });
     add_message(list, debug_annotation::array_values, part_);
   }
   add_message(event_, track_event::debug_annotations, list);

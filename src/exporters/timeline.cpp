@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/definition.h"
+#include "reader/events/program_event.h"
 
 namespace tare::exporters {
 namespace {
@@ -267,13 +267,6 @@ void Timeline::close_rest() {
 }
 
 }  // namespace
-
-EventClass class_of(const Run& run, const EventRow& row) {
-  if (row.kind == EventKind::raw_event) return EventClass::raw;
-  if (row.event_type < 0) return EventClass::packed;
-  const EventClass of_type = run.event_types()[static_cast<std::size_t>(row.event_type)].event_class;
-  return of_type == EventClass::raw ? EventClass::packed : of_type;
-}
 
 Result<TimelineSummary> write_timeline(Run& run, TimelineOptions options, TimelineWriter& writer) {
   return Timeline(run, std::move(options), writer).write();

@@ -99,8 +99,4 @@ constexpr std::uint32_t name_key(const reader::EventRow& row, reader::EventKind 
   return static_cast<std::uint32_t>(kind) << 28 | number;
 }
 
-// The class of an event of the program. The form of its record decides between raw and the others, whatever its
-// definition says.
-format::EventClass class_of(const reader::Run& run, const reader::EventRow& row);
-
 }  // namespace tare::exporters

@@ -1,4 +1,5 @@
 #include "format/event_codec.h"
+#include "format/testing/event_rows.h"
 
 #include <gtest/gtest.h>
 

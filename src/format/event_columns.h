@@ -1,5 +1,4 @@
-// An event chunk as columns, in memory that is kept from chunk to chunk, for reading whole traces. event_codec.h
-// describes the form in the file. decode_events() makes rows of it.
+// An event chunk as columns, in memory that is kept from chunk to chunk. event_codec.h describes the form in the file.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +10,10 @@
 #include "format/event_codec.h"
 
 namespace tare::format {
+
+struct DecodedSpan {  // flush or loss
+  std::uint64_t enter, leave, records, bytes;
+};
 
 // Values are as in the file. Times are ticks >> tick_shift. The columns of a group have equal length. References to
 // another group are indices in it; UINT32_MAX: it is in an earlier chunk.
@@ -57,5 +60,8 @@ struct EventColumns {
 // throw std::bad_alloc.
 bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
                     std::string& error);
+
+// Decompresses the payload of a chunk whose checksum has been verified. False and `error` if it is malformed.
+bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error);
 
 }  // namespace tare::format

@@ -1,12 +1,12 @@
 #include "reader/events/arrow.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <utility>
+
+#include "reader/utf8.h"
 
 namespace tare::reader::arrow {
 namespace {
@@ -256,41 +256,8 @@ Array text_array(const std::vector<std::string>& texts) {
   return array;
 }
 
-namespace {
-
-// The length in bytes of the UTF-8 character at the begin of `bytes`; 0 if it is not valid.
-std::size_t character_bytes(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || bytes.size() < count) return 0;
-  for (std::size_t i = 1; i < count; ++i)
-    if ((at(i) & 0xc0) != 0x80) return 0;
-  const unsigned second = at(1);
-  const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return too_long || no_character ? 0 : count;
-}
-
-}  // namespace
-
 std::string as_utf8(std::string_view bytes) {
-  std::string text;
-  text.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const std::size_t count = character_bytes(bytes);
-    if (count == 0) {
-      char escaped[5];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[0])));
-      text += escaped;
-      bytes.remove_prefix(1);
-      continue;
-    }
-    text += bytes.substr(0, count);
-    bytes.remove_prefix(count);
-  }
-  return text;
+  return escaped(bytes, [](std::uint32_t) { return true; });
 }
 
 void export_stream(Schema schema, Next next, ArrowArrayStream& out) {

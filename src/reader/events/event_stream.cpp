@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/event_codec.h"
+#include "format/event_columns.h"
 #include "format/function_meaning.h"
 #include "reader/events/event_chunks.h"
 #include "reader/events/open_requests.h"
@@ -111,29 +111,33 @@ class Cursor {
   void decode(const ChunkRef& chunk, Context& context) {
     if (context.filter.skips(*process_, chunk)) return;
     std::string reason;
-    if (!load_chunk(chunk, raw_, reason) || !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
+    if (!load_chunk(chunk, raw_, reason) || !decode_columns(chunk.header, raw_.data(), raw_.size(), columns_, reason)) {
       context.warnings.push_back(damaged_events(context.chunks.file_names[chunk.file], chunk, reason));
       return;
     }
     const std::size_t before = rows_.size();
     started_.clear();
     add_starts(UINT32_MAX, before, chunk.header.location, context);
-    for (std::uint32_t i = 0; i < events_.calls.size(); ++i) {
-      add(chunk, events_.calls[i], context);
+    for (std::uint32_t i = 0; i < columns_.calls.signature.size(); ++i) {
+      add_call(chunk, i, context);
       add_starts(i, before, chunk.header.location, context);
     }
-    for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
+    for (std::size_t i = 0; i < columns_.completions.call.size();) i = complete(before, i, context);
     const EventKind drained = is_of_tared(chunk.header.block) ? EventKind::drain : EventKind::flush;
-    for (const DecodedSpan& span : events_.flushes) add(chunk, span, drained);
-    for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
-    for (const DecodedEvent& event : events_.events) {
-      EventRow& row = add(chunk, event, EventKind::event);
-      const auto* first = events_.parameters.data() + event.at;
-      row.parameters.assign(first, first + event.count);
+    for (const DecodedSpan& span : columns_.flushes) add(chunk, span, drained);
+    for (const DecodedSpan& span : columns_.losses) add(chunk, span, EventKind::loss);
+    const EventColumns::Events &events = columns_.events, &raw_events = columns_.raw_events;
+    for (std::size_t i = 0; i < events.type.size(); ++i) {
+      EventRow& row = add_event(chunk, events, i, EventKind::event);
+      const auto* words = columns_.parameters.data();
+      row.parameters.assign(words + events.first[i], words + events.first[i + 1]);
     }
-    for (const DecodedSourceCall& call : events_.source_calls) add(chunk, call, context);
-    for (const DecodedEvent& event : events_.raw_events)
-      add(chunk, event, EventKind::raw_event).text.assign(events_.text, event.at, event.count);
+    for (std::size_t i = 0; i < columns_.source_calls.type.size(); ++i) add_source_call(chunk, i, context);
+    for (std::size_t i = 0; i < raw_events.type.size(); ++i) {
+      const std::uint32_t first = raw_events.first[i];
+      EventRow& row = add_event(chunk, raw_events, i, EventKind::raw_event);
+      row.text.assign(columns_.text, first, raw_events.first[i + 1] - first);
+    }
   }
 
   EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::int64_t duration_ns) {
@@ -150,36 +154,42 @@ class Cursor {
     return row;
   }
 
-  void add(const ChunkRef& chunk, const DecodedCall& call, const Context& context) {
-    const std::uint64_t ticks = call.leave > call.enter ? call.leave - call.enter : 0;
-    EventRow& row = add_row(chunk, call.enter, process_->clock.duration_ns(ticks << process_->shift()));
-    row.function = FunctionNames::lookup(*process_->functions, call.function);
+  void add_call(const ChunkRef& chunk, std::size_t i, const Context& context) {
+    const EventColumns::Signatures& s = columns_.signatures;
+    const auto k = static_cast<std::size_t>(columns_.calls.signature[i]);
+    const std::uint64_t enter = columns_.calls.enter[i], leave = enter + columns_.calls.duration[i];
+    const std::uint64_t ticks = leave > enter ? leave - enter : 0;
+    EventRow& row = add_row(chunk, enter, process_->clock.duration_ns(ticks << process_->shift()));
+    const auto communicator = static_cast<std::uint32_t>(s.communicator[k]);
+    row.function = FunctionNames::lookup(*process_->functions, static_cast<std::uint16_t>(s.function[k]));
     row.rooted = context.rooted[row.function];
-    row.site = process_->sites.find(call.site);
-    row.communicator = process_->communicators.find(call.communicator);
-    row.scope = process_->scopes.find(call.communicator);
-    row.bytes = call.bytes;
-    row.peer = call.peer;
-    row.peer_world = world_rank(row.communicator, call.peer, context);
-    (meaning_of(row.function).kind == CallClass::epoch ? row.epoch : row.tag) = call.tag;
-    row.received = call.received;
-    row.source = call.source;
-    row.source_world = world_rank(row.communicator, call.source, context);
-    row.source_tag = call.source_tag;
-    row.request = start_request(call.request, call.communicator, row.thread,
-                                process_->shown(row.thread, process_->time_of(call.leave)))
+    row.site = process_->sites.find(static_cast<std::uint32_t>(s.site[k]));
+    row.communicator = process_->communicators.find(communicator);
+    row.scope = process_->scopes.find(communicator);
+    row.bytes = static_cast<std::uint64_t>(s.bytes[k]);
+    row.peer = static_cast<std::int32_t>(s.peer[k]);
+    row.peer_world = world_rank(row.communicator, row.peer, context);
+    (meaning_of(row.function).kind == CallClass::epoch ? row.epoch : row.tag) = static_cast<std::int32_t>(s.tag[k]);
+    row.received = static_cast<std::uint64_t>(s.received[k]);
+    row.source = static_cast<std::int32_t>(s.source[k]);
+    row.source_world = world_rank(row.communicator, row.source, context);
+    row.source_tag = static_cast<std::int32_t>(s.source_tag[k]);
+    row.request = start_request(static_cast<std::uint32_t>(columns_.calls.request[i]), communicator, row.thread,
+                                process_->shown(row.thread, process_->time_of(leave)))
                       .request;
   }
 
-  void add(const ChunkRef& chunk, const DecodedSourceCall& call, const Context& context) {
-    EventRow& row = add_row(chunk, call.enter, process_->span_ns(call.enter, call.leave));
+  void add_source_call(const ChunkRef& chunk, std::size_t i, const Context& context) {
+    const EventColumns::SourceCalls& calls = columns_.source_calls;
+    EventRow& row = add_row(chunk, calls.time[i], process_->span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
     row.kind = EventKind::source_call;
-    row.function = FunctionNames::lookup(*process_->functions, call.function);
-    row.site = process_->sites.find(call.site);
-    row.object = call.object;
-    const auto* first = events_.arguments.data() + call.at;
-    row.parameters.assign(first, first + call.count);
-    row.bytes = static_cast<std::uint64_t>(context.run->functions().bytes_among(row.function, first, call.count));
+    row.function = FunctionNames::lookup(*process_->functions, calls.type[i]);
+    row.site = process_->sites.find(static_cast<std::uint32_t>(calls.site[i]));
+    row.object = static_cast<std::uint32_t>(calls.object[i]);
+    const auto* first = columns_.arguments.data() + calls.first[i];
+    const std::size_t count = calls.first[i + 1] - calls.first[i];
+    row.parameters.assign(first, first + count);
+    row.bytes = static_cast<std::uint64_t>(context.run->functions().bytes_among(row.function, first, count));
   }
 
   // The rank in the world of a peer; no_peer if it is not known.
@@ -202,14 +212,23 @@ class Cursor {
   // Adds the requests that a call with several requests started.
   void add_starts(std::uint32_t call, std::size_t first_row, std::uint32_t thread, const Context& context) {
     EventRow* row = row_of(call, first_row);
-    for (std::size_t i = started_.size(); i < events_.starts.size() && events_.starts[i].call == call; ++i) {
-      const DecodedStart& start = events_.starts[i];
+    const EventColumns::Starts& starts = columns_.starts;
+    for (std::size_t i = started_.size(); i < starts.call.size() && starts.call[i] == call; ++i) {
+      const auto signature = static_cast<std::size_t>(starts.signature[i]);
+      const auto communicator = static_cast<std::uint32_t>(columns_.signatures.communicator[signature]);
       const std::int64_t since_ns = row == nullptr ? INT64_MIN : row->start_ns;
-      started_.push_back(start_request(start.request, start.communicator, thread, since_ns));
-      if (row == nullptr) continue;
-      row->requests.push_back(
-          described(started_.back(), thread, {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
+      started_.push_back(start_request(static_cast<std::uint32_t>(starts.request[i]), communicator, thread, since_ns));
+      if (row != nullptr)
+        row->requests.push_back(described(started_.back(), thread, message_of(starts.signature[i]), context));
     }
+  }
+  // What the signature of a start or a completion says of its message.
+  EventRequest message_of(std::int64_t signature) const {
+    const EventColumns::Signatures& s = columns_.signatures;
+    const auto k = static_cast<std::size_t>(signature);
+    return {.peer = static_cast<std::int32_t>(s.peer[k]),
+            .tag = static_cast<std::int32_t>(s.tag[k]),
+            .bytes = static_cast<std::uint64_t>(s.bytes[k])};
   }
   // Completes the description of a request. `thread`: the thread of the row that contains it.
   EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
@@ -224,14 +243,15 @@ class Cursor {
   // which was kept back. nullptr if there is none.
   EventRow* row_of(std::uint32_t call, std::size_t first_row) {
     if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
-    return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
+    return call < columns_.calls.signature.size() ? &rows_[first_row + call] : nullptr;
   }
-  // The request of a completion whose start is in this chunk.
-  StartedRequest started_here(const DecodedCompletion& completion, std::size_t first_row) const {
-    if (completion.nth != UINT32_MAX)
-      return completion.nth < started_.size() ? started_[completion.nth] : StartedRequest{};
-    const EventRow& row = rows_[first_row + completion.start];
-    return {row.request, events_.calls[completion.start].communicator, row.thread};
+  // A request that this chunk starts. `start`: index in EventColumns::requests
+  StartedRequest started_here(std::uint32_t start, std::size_t first_row) const {
+    const std::uint32_t call = columns_.requests.call[start], nth = columns_.requests.nth[start];
+    if (nth != UINT32_MAX) return nth < started_.size() ? started_[nth] : StartedRequest{};
+    const EventRow& row = rows_[first_row + call];
+    const auto signature = static_cast<std::size_t>(columns_.calls.signature[call]);
+    return {row.request, static_cast<std::uint32_t>(columns_.signatures.communicator[signature]), row.thread};
   }
   // Finds the requests that a row completed and whose starts are in other chunks.
   void find_started(EventRow& row, const Context& context) {
@@ -249,32 +269,32 @@ class Cursor {
     if (kind != EventKind::loss) row.bytes = span.bytes;
   }
 
-  EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
-    EventRow& row = add_row(chunk, event.time, 0);
+  EventRow& add_event(const ChunkRef& chunk, const EventColumns::Events& events, std::size_t i, EventKind kind) {
+    EventRow& row = add_row(chunk, events.time[i], 0);
     row.kind = kind;
-    row.event_type = process_->event_types.find(event.type);
+    row.event_type = process_->event_types.find(events.type[i]);
     return row;
   }
 
   // Adds all completions of one call, beginning with `from`. Returns the first completion of the next call.
   std::size_t complete(std::size_t first_row, std::size_t from, const Context& context) {
-    const std::uint32_t call = events_.completions[from].call;
+    const EventColumns::Completions& completions = columns_.completions;
+    const std::uint32_t call = completions.call[from];
     std::size_t to = from;
-    while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
+    while (to < completions.call.size() && completions.call[to] == call) ++to;
     EventRow* row = row_of(call, first_row);
     if (row == nullptr) return to;
     // The next chunk may complete further requests of the last call.
-    const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < events_.calls.size();
+    const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < columns_.calls.signature.size();
     for (std::size_t i = from; i < to; ++i) {
-      const DecodedCompletion& completion = events_.completions[i];
-      if (completion.bytes != no_bytes) row->bytes = completion.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
-      const bool is_of_chunk = completion.start != UINT32_MAX || completion.nth != UINT32_MAX;
-      const EventRequest message{.recorded = is_of_chunk ? no_request : completion.request,
-                                 .peer = completion.source,
-                                 .tag = completion.tag,
-                                 .bytes = completion.bytes};
-      const EventRequest request =
-          is_of_chunk ? described(started_here(completion, first_row), row->thread, message, context) : message;
+      EventRequest request = message_of(completions.signature[i]);
+      if (request.bytes != no_bytes) row->bytes = request.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
+      const std::uint32_t start = completions.start[i];
+      const bool is_of_chunk = start != UINT32_MAX;
+      if (is_of_chunk)
+        request = described(started_here(start, first_row), row->thread, request, context);
+      else
+        request.recorded = static_cast<std::uint32_t>(completions.request[i]);
       if (is_only && is_of_chunk && !context.filter.lists_all_requests)
         say_in_row(*row, request);
       else
@@ -306,7 +326,7 @@ class Cursor {
   std::uint32_t last_request_ = no_request;
   std::vector<StartedRequest> started_;  // requests that the chunk starts
   std::vector<char> raw_;
-  DecodedEvents events_;
+  EventColumns columns_;
 };
 
 }  // namespace

@@ -4,37 +4,13 @@
 #include <bit>
 #include <string_view>
 
+#include "reader/events/program_event.h"
+
 namespace tare::reader {
 namespace {
 
 using namespace tare::format;
 using Column = EventColumn;
-
-double as_number(std::uint64_t word, ParameterType type) {
-  switch (type) {
-    case ParameterType::i8:
-      return static_cast<std::int8_t>(word);
-    case ParameterType::i16:
-      return static_cast<std::int16_t>(word);
-    case ParameterType::i32:
-      return static_cast<std::int32_t>(word);
-    case ParameterType::i64:
-      return static_cast<double>(static_cast<std::int64_t>(word));
-    case ParameterType::u8:
-      return static_cast<std::uint8_t>(word);
-    case ParameterType::u16:
-      return static_cast<std::uint16_t>(word);
-    case ParameterType::u32:
-      return static_cast<std::uint32_t>(word);
-    case ParameterType::f32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(word));
-    case ParameterType::f64:
-      return std::bit_cast<double>(word);
-    case ParameterType::u64:
-      break;
-  }
-  return static_cast<double>(word);
-}
 
 bool has_list(EventClass event_class) {
   return event_class == EventClass::regular || event_class == EventClass::packed;
@@ -194,7 +170,8 @@ void ProgramEventTable::fill_parameters(const EventColumns& chunk, EventBatch& b
     const ParameterType* types = type_of(i).parameters.data();
     const std::uint32_t from = first[i];
     for (std::uint32_t p = 0; from + p < first[i + 1]; ++p)
-      numbers[from + p] = as_number(chunk.parameters[from + p], types[p]);
+      numbers[from + p] =
+          with_value(chunk.parameters[from + p], types[p], [](auto value) { return static_cast<double>(value); });
   }
   set(Column::parameters, numbers);
 }

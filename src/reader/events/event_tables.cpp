@@ -10,6 +10,7 @@
 #include "reader/events/event_table_context.h"
 #include "reader/events/event_table_program.h"
 #include "reader/events/handed_over.h"
+#include "reader/events/program_event.h"
 
 namespace tare::reader {
 namespace {
@@ -50,9 +51,7 @@ struct Span {  // flush, drain, loss, or call of another source than MPI
 };
 
 arrow::Schema schema_of(RunTexts& texts) {
-  // In the order of format::EventClass.
-  for (const char* kind : {"event", "packed", "raw", "region", "counter", "marker", "phase"})
-    texts.of("kind").number_of(kind);
+  for (const char* kind : event_class_names) texts.of("kind").number_of(kind);
   arrow::Schema schema;
   for (const DeclaredColumn& column : events_columns) schema.push_back(texts.field_of(column));
   const auto set_items = [&schema](Column list, arrow::Type type, std::vector<arrow::Field> children) {

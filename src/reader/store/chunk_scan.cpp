@@ -3,7 +3,7 @@
 #include <cstring>
 #include <optional>
 
-#include "format/event_codec.h"
+#include "format/event_columns.h"
 #include "reader/store/crc_ranges.h"
 
 namespace tare::reader {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/event_codec.h"
+#include "format/event_columns.h"
 #include "reader/events/event_chunks.h"
 #include "reader/run/run.h"
 #include "reader/timeline/bins.h"

@@ -20,8 +20,8 @@
 
 #include "format/chunk.h"
 #include "format/definition.h"
-#include "format/event_codec.h"
 #include "format/segment.h"
+#include "format/testing/event_rows.h"
 #include "tare/tare.hpp"
 
 namespace tare::recorder {

@@ -1,17 +1,65 @@
-#include <zstd.h>
+// An event chunk as rows, for tests that look at single records.
+#pragma once
 
-#include <memory>
-#include <new>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
-#include "format/event_codec.h"
 #include "format/event_columns.h"
 
 namespace tare::format {
-namespace {
+
+struct DecodedCall {
+  std::uint64_t enter, leave;  // ticks >> tick_shift
+  std::uint64_t bytes;         // no_bytes
+  std::uint64_t received;      // no_bytes
+  std::uint32_t site, communicator;
+  std::uint32_t request;  // as in the file: 0, completed_in_chunk, or a request's number
+  std::int32_t peer, tag;
+  std::int32_t source, source_tag;
+  std::uint16_t function;
+};
+struct DecodedCompletion {
+  std::uint32_t call;     // index of the call that completed it, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t start;    // index of the call that started it; UINT32_MAX: an earlier chunk, or one of `starts`
+  std::uint32_t nth;      // index in `starts`; UINT32_MAX: it is none of them
+  std::uint32_t request;  // its number, if its start is in an earlier chunk, else 0
+  std::uint64_t bytes;
+  std::int32_t source, tag;
+};
+struct DecodedStart {                   // one of several requests that a call started
+  std::uint32_t call;                   // index of it, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t request, communicator;  // this and the others as of a DecodedCall
+  std::uint64_t bytes;
+  std::int32_t peer, tag;
+};
+struct DecodedEvent {  // event or raw event
+  std::uint64_t time;
+  std::uint32_t type;
+  std::uint32_t count;  // of parameters, or bytes
+  std::size_t at;       // index of the first in `parameters` or `text`
+};
+struct DecodedSourceCall {
+  std::uint64_t enter, leave;
+  std::uint32_t function, site, object;
+  std::uint32_t count;  // of arguments
+  std::size_t at;       // index of the first in `arguments`
+};
+struct DecodedEvents {
+  std::vector<DecodedCall> calls;
+  std::vector<DecodedCompletion> completions;
+  std::vector<DecodedStart> starts;
+  std::vector<DecodedSpan> flushes, losses;
+  std::vector<DecodedEvent> events, raw_events;
+  std::vector<DecodedSourceCall> source_calls;
+  std::vector<std::uint64_t> parameters, arguments;
+  std::string text;
+};
 
 using Signatures = EventColumns::Signatures;
 
-void rows_of(const EventColumns::Calls& columns, const Signatures& s, std::vector<DecodedCall>& calls) {
+inline void rows_of(const EventColumns::Calls& columns, const Signatures& s, std::vector<DecodedCall>& calls) {
   calls.resize(columns.signature.size());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const auto k = static_cast<std::size_t>(columns.signature[i]);
@@ -31,7 +79,7 @@ void rows_of(const EventColumns::Calls& columns, const Signatures& s, std::vecto
   }
 }
 
-void rows_of(const EventColumns::Starts& columns, const Signatures& s, std::vector<DecodedStart>& starts) {
+inline void rows_of(const EventColumns::Starts& columns, const Signatures& s, std::vector<DecodedStart>& starts) {
   starts.resize(columns.signature.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const auto k = static_cast<std::size_t>(columns.signature[i]);
@@ -44,8 +92,8 @@ void rows_of(const EventColumns::Starts& columns, const Signatures& s, std::vect
   }
 }
 
-void rows_of(const EventColumns::Completions& columns, const EventColumns::Requests& requests, const Signatures& s,
-             std::vector<DecodedCompletion>& completions) {
+inline void rows_of(const EventColumns::Completions& columns, const EventColumns::Requests& requests,
+                    const Signatures& s, std::vector<DecodedCompletion>& completions) {
   completions.resize(columns.signature.size());
   for (std::size_t i = 0; i < completions.size(); ++i) {
     const auto k = static_cast<std::size_t>(columns.signature[i]);
@@ -61,7 +109,7 @@ void rows_of(const EventColumns::Completions& columns, const EventColumns::Reque
   }
 }
 
-void rows_of(const EventColumns::Events& columns, std::vector<DecodedEvent>& events) {
+inline void rows_of(const EventColumns::Events& columns, std::vector<DecodedEvent>& events) {
   events.resize(columns.type.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::uint32_t first = columns.first[i];
@@ -69,7 +117,7 @@ void rows_of(const EventColumns::Events& columns, std::vector<DecodedEvent>& eve
   }
 }
 
-void rows_of(const EventColumns::SourceCalls& columns, std::vector<DecodedSourceCall>& calls) {
+inline void rows_of(const EventColumns::SourceCalls& columns, std::vector<DecodedSourceCall>& calls) {
   calls.resize(columns.type.size());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::uint32_t first = columns.first[i];
@@ -83,10 +131,9 @@ void rows_of(const EventColumns::SourceCalls& columns, std::vector<DecodedSource
   }
 }
 
-}  // namespace
-
-bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
-                   std::string& error) {
+// As decode_columns().
+inline bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
+                          std::string& error) {
   thread_local EventColumns columns;
   events = {};
   if (!decode_columns(header, payload, bytes, columns, error)) return false;
@@ -102,39 +149,6 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   events.arguments = columns.arguments;
   events.text = columns.text;
   return true;
-}
-
-namespace {
-
-// Setting up zstd's state takes longer than decompressing most chunks, so each thread keeps one.
-std::size_t decompress_frame(char* out, std::size_t bytes, const char* in, std::size_t in_bytes) {
-  struct Free {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
-  if (context == nullptr) throw std::bad_alloc();
-  return ZSTD_decompressDCtx(context.get(), out, bytes, in, in_bytes);
-}
-
-}  // namespace
-
-bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error) {
-  // A header may claim anything. No chunk that tare writes is larger.
-  constexpr std::uint32_t largest = 1U << 28;
-  error.clear();
-  if (header.raw_bytes > largest) error = "chunk claims an impossible size";
-  if (header.compression == Compression::none) {
-    if (header.raw_bytes != header.stored_bytes) error = "uncompressed chunk of two sizes";
-    if (error.empty()) raw.assign(stored, stored + header.stored_bytes);
-  } else if (header.compression == Compression::zstd) {
-    if (!error.empty()) return false;
-    raw.resize(header.raw_bytes);
-    const std::size_t size = decompress_frame(raw.data(), raw.size(), stored, header.stored_bytes);
-    if (ZSTD_isError(size) || size != raw.size()) error = "chunk does not decompress to its size";
-  } else {
-    error = "unknown compression " + std::to_string(static_cast<int>(header.compression));
-  }
-  return error.empty();
 }
 
 }  // namespace tare::format
