@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <utility>
 
 #include "bindings/fields.h"
 #include "bindings/parts.h"

@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

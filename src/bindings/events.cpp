@@ -7,6 +7,7 @@
 #include "bindings/convert.h"
 #include "bindings/parts.h"
 #include "bindings/text.h"
+#include "bindings/words.h"
 #include "reader/events/program_event.h"
 
 namespace tare::bindings {
@@ -27,12 +28,6 @@ class EventIterator {
   // The run is kept alive by the binding.
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run(), std::move(filter))), names_(function_texts(run.run().functions())) {
-    for (const char* name :
-         {"start_ns",     "duration_ns", "world", "rank",        "thread",   "function",   "site",     "communicator",
-          "bytes",        "peer",        "root",  "tag",         "request",  "records",    "kind",     "name",
-          "begin",        "value",       "unit",  "parameters",  "text",     "peer_world", "received", "source",
-          "source_world", "source_tag",  "scope", "thread_name", "requests", "starter"})
-      keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run().event_types()) event_names_.push_back(escaped_text(type.name));
   }
 
@@ -50,81 +45,50 @@ class EventIterator {
   }
 
  private:
-  enum Key {
-    start,
-    duration,
-    world,
-    rank,
-    thread,
-    function,
-    site,
-    communicator,
-    bytes,
-    peer,
-    root,
-    tag,
-    request,
-    records,
-    kind,
-    name,
-    begin,
-    value,
-    unit,
-    values,
-    note,
-    peer_world,
-    received,
-    source,
-    source_world,
-    source_tag,
-    scope,
-    thread_name,
-    requests,
-    starter
-  };
-
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::EventStream::open(run, std::move(filter)));
   }
 
-  template <typename T>
-  void set(nb::dict& dict, Key key, const T& value) const {
-    dict[keys_[key]] = value;
+  // The strings of keys are made once, and never released.
+  template <nb::detail::Word key, typename T>
+  static void set(nb::dict& dict, const T& value) {
+    static PyObject* const made = PyUnicode_InternFromString(key.bytes);
+    dict[nb::handle(made)] = value;
   }
 
   nb::dict dict_of(const reader::EventRow& row) const {
     nb::dict dict;
-    set(dict, start, row.start_ns);
-    set(dict, world, row.world);
-    set(dict, rank, row.rank);
-    set(dict, thread, row.thread);
-    if (row.thread_name != nullptr) set(dict, thread_name, escaped_text(*row.thread_name));
+    set<"start_ns">(dict, row.start_ns);
+    set<"world">(dict, row.world);
+    set<"rank">(dict, row.rank);
+    set<"thread">(dict, row.thread);
+    if (row.thread_name != nullptr) set<"thread_name">(dict, escaped_text(*row.thread_name));
     if (row.kind == reader::EventKind::event || row.kind == reader::EventKind::raw_event) {
       set_event(dict, row);
       return dict;
     }
-    set(dict, duration, row.duration_ns);
+    set<"duration_ns">(dict, row.duration_ns);
     if (reader::is_call(row.kind))
-      set(dict, function, names_[row.function]);
+      set<"function">(dict, names_[row.function]);
     else
-      set(dict, function, text(reader::EventStream::name(run_.run(), row)));
-    if (row.site >= 0) set(dict, site, row.site);
-    if (row.communicator >= 0) set(dict, communicator, row.communicator);
-    if (row.scope >= 0) set(dict, scope, row.scope);
-    if (row.bytes != format::no_bytes) set(dict, bytes, row.bytes);
-    if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
-    if (row.peer_world != format::no_peer && !row.rooted) set(dict, peer_world, row.peer_world);
-    if (row.tag != format::no_tag) set(dict, tag, row.tag);
-    if (row.received != format::no_bytes) set(dict, received, row.received);
-    if (row.source != format::no_peer) set(dict, source, row.source);
-    if (row.source_world != format::no_peer) set(dict, source_world, row.source_world);
-    if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
-    if (row.request != format::no_request) set(dict, request, row.request);
-    if (row.starter != UINT32_MAX) set(dict, starter, row.starter);
-    if (!reader::is_call(row.kind)) set(dict, records, row.records);
+      set<"function">(dict, text(reader::EventStream::name(run_.run(), row)));
+    if (row.site >= 0) set<"site">(dict, row.site);
+    if (row.communicator >= 0) set<"communicator">(dict, row.communicator);
+    if (row.scope >= 0) set<"scope">(dict, row.scope);
+    if (row.bytes != format::no_bytes) set<"bytes">(dict, row.bytes);
+    if (row.peer != format::no_peer) row.rooted ? set<"root">(dict, row.peer) : set<"peer">(dict, row.peer);
+    if (row.peer_world != format::no_peer && !row.rooted) set<"peer_world">(dict, row.peer_world);
+    if (row.tag != format::no_tag) set<"tag">(dict, row.tag);
+    if (row.received != format::no_bytes) set<"received">(dict, row.received);
+    if (row.source != format::no_peer) set<"source">(dict, row.source);
+    if (row.source_world != format::no_peer) set<"source_world">(dict, row.source_world);
+    if (row.source_tag != format::no_tag) set<"source_tag">(dict, row.source_tag);
+    if (row.request != format::no_request) set<"request">(dict, row.request);
+    if (row.starter != UINT32_MAX) set<"starter">(dict, row.starter);
+    if (!reader::is_call(row.kind)) set<"records">(dict, row.records);
     if (row.kind == reader::EventKind::source_call) dict["arguments"] = arguments_of(row);
-    if (!row.requests.empty()) set(dict, requests, request_list(row));
+    if (!row.requests.empty()) set<"requests">(dict, request_list(row));
     return dict;
   }
 
@@ -142,13 +106,13 @@ class EventIterator {
     nb::list list;
     for (const reader::EventRequest& of : row.requests) {
       nb::dict dict;
-      if (of.request != format::no_request) set(dict, request, of.request);
-      if (of.starter != UINT32_MAX) set(dict, starter, of.starter);
-      if (of.communicator >= 0) set(dict, communicator, of.communicator);
-      if (of.peer != format::no_peer) set(dict, peer, of.peer);
-      if (of.peer_world != format::no_peer) set(dict, peer_world, of.peer_world);
-      if (of.tag != format::no_tag) set(dict, tag, of.tag);
-      if (of.bytes != format::no_bytes) set(dict, bytes, of.bytes);
+      if (of.request != format::no_request) set<"request">(dict, of.request);
+      if (of.starter != UINT32_MAX) set<"starter">(dict, of.starter);
+      if (of.communicator >= 0) set<"communicator">(dict, of.communicator);
+      if (of.peer != format::no_peer) set<"peer">(dict, of.peer);
+      if (of.peer_world != format::no_peer) set<"peer_world">(dict, of.peer_world);
+      if (of.tag != format::no_tag) set<"tag">(dict, of.tag);
+      if (of.bytes != format::no_bytes) set<"bytes">(dict, of.bytes);
       list.append(dict);
     }
     return list;
@@ -159,23 +123,23 @@ class EventIterator {
     const std::uint64_t first = row.parameters.empty() ? 0 : row.parameters.front();
     const auto type = static_cast<std::size_t>(row.event_type);
     const format::EventClass event_class = reader::class_of(run_.run(), row);
-    set(dict, kind, reader::event_class_names[static_cast<std::size_t>(event_class)]);
-    set(dict, name, row.event_type < 0 ? nb::object(nb::str("other")) : event_names_[type]);
+    set<"kind">(dict, reader::event_class_names[static_cast<std::size_t>(event_class)]);
+    set<"name">(dict, row.event_type < 0 ? nb::object(nb::str("other")) : event_names_[type]);
     switch (event_class) {
       case format::EventClass::region:
       case format::EventClass::phase:
-        set(dict, begin, first != 0);
+        set<"begin">(dict, first != 0);
         break;
       case format::EventClass::counter:
-        set(dict, value, std::bit_cast<double>(first));
-        set(dict, unit, escaped_text(run_.run().event_types()[type].unit));
+        set<"value">(dict, std::bit_cast<double>(first));
+        set<"unit">(dict, escaped_text(run_.run().event_types()[type].unit));
         break;
       case format::EventClass::regular:
       case format::EventClass::packed:
-        set(dict, values, parameters(run_.run(), row));
+        set<"parameters">(dict, parameters(run_.run(), row));
         break;
       case format::EventClass::raw:
-        set(dict, note, escaped_text(row.text));
+        set<"text">(dict, escaped_text(row.text));
         break;
       case format::EventClass::marker:
         break;
@@ -186,7 +150,6 @@ class EventIterator {
   reader::EventStream stream_;
   std::vector<nb::object> names_;
   std::vector<nb::object> event_names_;
-  std::vector<nb::object> keys_;
 };
 
 // To be owned by the caller, not longer than the run lives.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "exporters/timeline.h"
 #include "reader/events/event_filter.h"

@@ -1,7 +1,6 @@
 // Which message a call has sent and which it has received. Both ends get the same number.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

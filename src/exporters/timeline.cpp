@@ -15,8 +15,6 @@ namespace {
 using namespace tare::reader;
 using format::EventClass;
 
-constexpr std::size_t batch_rows = 4096;
-
 std::int64_t end_of(const EventRow& row) {
   return row.duration_ns > INT64_MAX - row.start_ns ? INT64_MAX : row.start_ns + row.duration_ns;
 }
@@ -91,7 +89,7 @@ Result<TimelineSummary> Timeline::write() {
   else if (!*goes_on)
     return std::move(summary_);
   std::uint64_t seen = 0;
-  for (auto rows = stream->next(batch_rows); !rows.empty(); rows = stream->next(batch_rows)) {
+  for (auto rows = stream->next(); !rows.empty(); rows = stream->next()) {
     if (!stream->warnings().empty()) {
       if (flows_) flows_->lose();
       writer_.lose();

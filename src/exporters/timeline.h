@@ -1,7 +1,6 @@
 // The events of a run as spans that begin and end, by thread: what all formats of traces need.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -1,10 +1,8 @@
 #include "format/event_columns.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
-#include <utility>
 
 #include "format/column.h"
 #include "format/record_kind.h"

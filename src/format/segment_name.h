@@ -2,7 +2,6 @@
 // files with such names are read, and removed when they have been collected.
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>

@@ -100,4 +100,9 @@ Result<EventChunks> EventChunks::of(const Run& run, const EventFilter& filter, c
   return all;
 }
 
+Result<EventChunks> EventChunks::of(const Run& run) {
+  const EventFilter all;
+  return of(run, all, EventChoice(run, all));
+}
+
 }  // namespace tare::reader

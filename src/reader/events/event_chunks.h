@@ -2,7 +2,6 @@
 // drained.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
@@ -15,6 +14,9 @@ namespace tare::reader {
 struct EventChunks {
   // The chunks that may contain wanted events. The run must outlive the result.
   static Result<EventChunks> of(const Run& run, const EventFilter& filter, const EventChoice& choice);
+
+  // All chunks of events.
+  static Result<EventChunks> of(const Run& run);
 
   // The chunks of one location block.
   struct Block {

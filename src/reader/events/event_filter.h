@@ -11,10 +11,10 @@
 namespace tare::reader {
 
 struct EventFilter {
-  std::optional<std::vector<std::int32_t>> ranks;
-  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, including those of API events
-  std::optional<std::int64_t> start_ns;               // events that overlap [start_ns, end_ns) are wanted
-  std::optional<std::int64_t> end_ns;
+  std::optional<std::vector<std::int32_t>> ranks{};
+  std::optional<std::vector<std::string>> functions{};  // names as in EventStream::name, including those of API events
+  std::optional<std::int64_t> start_ns{};               // events that overlap [start_ns, end_ns) are wanted
+  std::optional<std::int64_t> end_ns{};
   std::uint64_t limit = 0;          // the maximum number of events; 0: all
   bool lists_all_requests = false;  // EventRow::requests also contains the request of a call with a single one
 

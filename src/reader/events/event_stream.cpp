@@ -192,12 +192,8 @@ class Cursor {
     row.bytes = static_cast<std::uint64_t>(context.run->functions().bytes_among(row.function, first, count));
   }
 
-  // The rank in the world of a peer; no_peer if it is not known.
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer, const Context& context) const {
-    if (communicator < 0 || peer < 0) return no_peer;
-    const CommunicatorInfo& of = context.run->communicators()[static_cast<std::size_t>(communicator)];
-    const std::int32_t rank = of.world_rank(process_->record.rank, peer);
-    return rank < 0 ? no_peer : rank;
+    return context.run->world_rank(communicator, process_->record.rank, peer);
   }
 
   // Gives a request a new number, in the order of starts in this location. Recorded numbers cannot be used: handles are

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +78,7 @@ class EventStream {
   ~EventStream();
 
   // The next events, at most `count`. Empty at the end.
-  std::vector<EventRow> next(std::size_t count);
+  std::vector<EventRow> next(std::size_t count = 4096);
   // The name of an event: that of the MPI function ("MPI_Send"), "tare:flush", "tare:drain" (by the node's tared),
   // "tare:loss", or the name that the program registered; "other" if the definition is lost.
   static const std::string& name(const Run& run, const EventRow& row);

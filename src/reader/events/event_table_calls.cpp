@@ -49,10 +49,7 @@ void CallTable::fill(const EventColumns& chunk, const ChunkPlace& place, EventBa
 }
 
 std::int32_t CallTable::world_rank(std::int32_t communicator, std::int32_t peer) const {
-  if (communicator < 0 || peer < 0) return absent;
-  const CommunicatorInfo& of = context_.run.communicators()[static_cast<std::size_t>(communicator)];
-  const std::int32_t rank = of.world_rank(place_.process->record.rank, peer);
-  return rank < 0 ? absent : rank;
+  return context_.run.world_rank(communicator, place_.process->record.rank, peer);
 }
 
 void CallTable::value_signatures() {

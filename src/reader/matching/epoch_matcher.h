@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "format/function_meaning.h"

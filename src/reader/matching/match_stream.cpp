@@ -1,16 +1,8 @@
 #include "reader/matching/match_stream.h"
 
 namespace tare::reader {
-namespace {
-
-constexpr std::size_t batch_rows = 4096;
-
-}  // namespace
-
 Result<MatchStream> MatchStream::open(Run& run) {
-  EventFilter filter;
-  filter.lists_all_requests = true;
-  auto events = EventStream::open(run, filter);
+  auto events = EventStream::open(run, {.lists_all_requests = true});
   if (!events) return events.failure();
   return MatchStream(std::move(*events), Matcher(run));
 }
@@ -19,7 +11,7 @@ bool MatchStream::next() {
   messages().clear();
   collectives().clear();
   while (messages().empty() && collectives().empty()) {
-    const auto rows = events_.next(batch_rows);
+    const auto rows = events_.next();
     for (const EventRow& row : rows) matcher_.add(row);
     if (!rows.empty()) continue;
     if (is_finished_) return false;

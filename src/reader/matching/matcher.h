@@ -17,7 +17,6 @@
 // assumed to have taken one.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

@@ -10,7 +10,6 @@ namespace tare::reader {
 namespace {
 
 constexpr std::size_t max_started = 1U << 15;
-constexpr std::size_t batch_rows = 4096;
 
 struct Request {
   std::int32_t world = 0, rank = -1;
@@ -97,9 +96,7 @@ rows::Requests row_of(const Request& request, const RunTexts& texts) {
 }  // namespace
 
 Result<TableStream> request_table(Run& run) {
-  EventFilter filter;
-  filter.lists_all_requests = true;
-  auto opened = EventStream::open(run, filter);
+  auto opened = EventStream::open(run, {.lists_all_requests = true});
   if (!opened) return opened.failure();
   const auto events = std::make_shared<EventStream>(std::move(*opened));
   const auto requests = std::make_shared<Requests>(run);
@@ -107,7 +104,7 @@ Result<TableStream> request_table(Run& run) {
   const auto more = [events, requests, texts, is_finished = false](std::vector<rows::Requests>& rows) mutable {
     std::vector<Request> complete;
     while (complete.empty() && !is_finished) {
-      const auto some = events->next(batch_rows);
+      const auto some = events->next();
       for (const EventRow& row : some) requests->add(row, complete);
       is_finished = some.empty();
       if (is_finished) requests->finish(complete);

@@ -1,7 +1,6 @@
 #include "reader/model/clock_map.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 #include "processor/counter.h"

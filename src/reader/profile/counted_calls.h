@@ -9,7 +9,6 @@
 // Assisted Survey Sampling, Springer 1992, sections 5.6 and 7.3).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "format/spell_sums.h"

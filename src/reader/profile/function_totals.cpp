@@ -1,6 +1,5 @@
 #include "reader/profile/function_totals.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 

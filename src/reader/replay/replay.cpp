@@ -18,8 +18,6 @@ namespace {
 using namespace tare::format;
 using Event = ReplayEngine::Event;
 
-constexpr std::size_t batch_rows = 4096;
-
 struct Message {
   Event sent, posted;
   bool operator==(const Message&) const = default;
@@ -427,11 +425,9 @@ Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<With
   for (const Process& process : run.processes())
     if (process.record.rank >= 0) worlds.try_emplace(process.world, run, roles).first->second.add(process);
   for (auto& [number, world] : worlds) world.start();
-  EventFilter filter;
-  filter.lists_all_requests = true;
-  auto events = EventStream::open(run, filter);
+  auto events = EventStream::open(run, {.lists_all_requests = true});
   if (!events) return events.failure();
-  for (auto rows = events->next(batch_rows); !rows.empty(); rows = events->next(batch_rows)) {
+  for (auto rows = events->next(); !rows.empty(); rows = events->next()) {
     for (const EventRow& row : rows) {
       const auto found = worlds.find(row.world);
       if (found != worlds.end()) found->second.add(row);

@@ -12,7 +12,6 @@
 namespace tare::reader {
 namespace {
 
-constexpr std::size_t batch_rows = 4096;
 constexpr unsigned max_rounds = 32;
 
 // A call whose end is moved to a later time, together with what follows.
@@ -92,13 +91,11 @@ class Corrector {
   }
 
   std::string read(bool is_first) {
-    EventFilter filter;
-    filter.lists_all_requests = true;
-    auto events = EventStream::open(run_, filter);
+    auto events = EventStream::open(run_, {.lists_all_requests = true});
     if (!events) return events.error();
     Matcher matcher(run_, {.matches = false, .ends = true});
     done_.remaining = 0;
-    for (auto rows = events->next(batch_rows); !rows.empty(); rows = events->next(batch_rows)) {
+    for (auto rows = events->next(); !rows.empty(); rows = events->next()) {
       for (const EventRow& row : rows) matcher.add(row);
       for (const End& end : matcher.ends()) add(end, is_first);
       matcher.ends().clear();

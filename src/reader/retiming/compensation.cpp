@@ -12,7 +12,6 @@
 namespace tare::reader {
 namespace {
 
-constexpr std::size_t batch_rows = 4096;
 constexpr unsigned calls_of_a_knot = 16;
 
 // A thread, up to the row that was read last.
@@ -36,12 +35,10 @@ class Compensator {
   }
 
   Result<Compensation> compensate() {
-    EventFilter filter;
-    filter.lists_all_requests = true;
-    auto events = EventStream::open(run_, filter);
+    auto events = EventStream::open(run_, {.lists_all_requests = true});
     if (!events) return events.failure();
     Matcher matcher(run_, {.matches = false, .ends = true});
-    for (auto rows = events->next(batch_rows); !rows.empty(); rows = events->next(batch_rows))
+    for (auto rows = events->next(); !rows.empty(); rows = events->next())
       for (const EventRow& row : rows) {
         add(row);
         matcher.add(row);

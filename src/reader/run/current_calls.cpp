@@ -17,12 +17,8 @@ class Translation {
   }
   std::int32_t site(std::uint32_t number) const { return process_.sites.find(number); }
   std::int32_t communicator(std::uint32_t number) const { return process_.communicators.find(number); }
-  // no_peer for special peers (MPI_ANY_SOURCE, MPI_PROC_NULL), and if the members are not known.
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const {
-    if (communicator < 0 || peer < 0) return no_peer;
-    const CommunicatorInfo& info = run_.communicators()[static_cast<std::size_t>(communicator)];
-    const std::int32_t rank = info.world_rank(process_.record.rank, peer);
-    return rank < 0 ? no_peer : rank;
+    return run_.world_rank(communicator, process_.record.rank, peer);
   }
   std::int64_t unix_ns(std::uint64_t ticks) const { return process_.clock.unix_ns(ticks); }
 

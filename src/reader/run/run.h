@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +93,13 @@ class Run {
   // communicators with a name are merged if name and size are equal, others if world, number in the process and size
   // are equal.
   const std::vector<CommunicatorInfo>& communicators() const { return communicators_; }
+  // The rank in the world that the process with world rank `rank` addresses as `peer`; no_peer for special peers
+  // (MPI_ANY_SOURCE, MPI_PROC_NULL), and if it is not known. `communicator`: an index, or -1.
+  std::int32_t world_rank(std::int32_t communicator, std::int32_t rank, std::int32_t peer) const {
+    if (communicator < 0 || peer < 0) return format::no_peer;
+    const std::int32_t found = communicators_[static_cast<std::size_t>(communicator)].world_rank(rank, peer);
+    return found < 0 ? format::no_peer : found;
+  }
 
   // Windows and files of all processes. Those of a world with the same key are merged.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "format/chunk.h"
+#include "reader/store/chunk_scan.h"
 #include "reader/store/mapped_file.h"
 #include "reader/store/run_directory.h"
 
@@ -46,7 +47,7 @@ class IndexBuilder {
     std::size_t at = 0;
     while (at < bytes_.size()) {
       const std::optional<ChunkHeader> header = chunk_at(at);
-      if (header && !format::is_known_version(header->version)) return unknown_version(header->version);
+      if (header && !format::is_known_version(header->version)) return unknown_version(name_, header->version);
       at = header ? take(*header, at + sizeof *header) : skip(at);
     }
     if (ends_ == 0) warn("is cut off: its end is missing");
@@ -125,12 +126,6 @@ class IndexBuilder {
   }
 
   void warn(const std::string& what) { index_.warnings.push_back(name_ + " " + what); }
-
-  Failure unknown_version(unsigned version) const {
-    return Failure{name_ + " has format version " + std::to_string(version) + ", this tare reads versions " +
-                   std::to_string(format::oldest_format_version) + " to " + std::to_string(format::format_version) +
-                   ": read it with the tare that wrote it, or a newer one"};
-  }
 
   std::string_view bytes_;
   const std::string& name_;

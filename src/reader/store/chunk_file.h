@@ -1,7 +1,6 @@
 // Appends chunks to a <host>.tare file.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

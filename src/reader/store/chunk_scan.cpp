@@ -22,7 +22,7 @@ class Scanner {
     std::size_t at = 0;
     while (at < bytes_.size()) {
       const std::size_t end = chunk_at(at);
-      if (wrong_version_ != 0) return unknown_version();
+      if (wrong_version_ != 0) return unknown_version(name_, wrong_version_);
       at = end != 0 ? end : skip(at);
     }
     return std::move(scan_);
@@ -96,12 +96,6 @@ class Scanner {
                              " are not a whole chunk and were skipped");
   }
 
-  Failure unknown_version() const {
-    return Failure{name_ + " has format version " + std::to_string(wrong_version_) + ", this tare reads versions " +
-                   std::to_string(format::oldest_format_version) + " to " + std::to_string(format::format_version) +
-                   ": read it with the tare that wrote it, or a newer one"};
-  }
-
   std::string_view bytes_;
   const std::string& name_;
   std::uint32_t file_;
@@ -119,6 +113,12 @@ bool plausible(const ChunkHeader& header) {
 }
 
 }  // namespace
+
+Failure unknown_version(const std::string& file, unsigned version) {
+  return Failure{file + " has format version " + std::to_string(version) + ", this tare reads versions " +
+                 std::to_string(format::oldest_format_version) + " to " + std::to_string(format::format_version) +
+                 ": read it with the tare that wrote it, or a newer one"};
+}
 
 Result<ChunkScan> scan_chunks(std::string_view bytes, const std::string& name, std::uint32_t file) {
   return Scanner(bytes, name, file).scan();

@@ -33,6 +33,9 @@ struct ChunkScan {
 // name of the file in messages.
 Result<ChunkScan> scan_chunks(std::string_view bytes, const std::string& name, std::uint32_t file = 0);
 
+// The failure that a file has chunks of a format version that this tare does not read.
+Failure unknown_version(const std::string& file, unsigned version);
+
 // Verifies the payload and decompresses it into `raw`. If it is damaged, returns false and sets `error`.
 bool load_chunk(const ChunkRef& chunk, std::vector<char>& raw, std::string& error);
 

@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "format/round_histogram.h"

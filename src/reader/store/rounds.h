@@ -1,7 +1,6 @@
 // Reads the rounds of a monitored run (format/round.h).
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

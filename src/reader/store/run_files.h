@@ -1,7 +1,6 @@
 // The files of a run directory, mapped into memory and split into chunks.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

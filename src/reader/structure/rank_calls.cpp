@@ -51,9 +51,7 @@ Result<RankCalls> RankCalls::of(Run& run) {
   made.run_ = &run;
   made.first_site_ = first_sites(run.sites());
   made.outside_ = outside_net_time(run.functions());
-  const EventFilter filter;
-  const EventChoice choice(run, filter);
-  auto chunks = EventChunks::of(run, filter, choice);
+  auto chunks = EventChunks::of(run);
   if (!chunks) return chunks.failure();
   made.chunks_ = std::make_unique<EventChunks>(std::move(*chunks));
   std::map<const Process*, std::size_t> known;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -128,9 +127,7 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
 Result<Timeline> Timeline::read(Run& run) {
   Timeline made(run);
   run.sites();  // its first call is not thread-safe
-  const EventFilter filter;
-  const EventChoice choice(run, filter);
-  auto chunks = EventChunks::of(run, filter, choice);
+  auto chunks = EventChunks::of(run);
   if (!chunks) return chunks.failure();
   made.chunks_ = std::move(*chunks);
   made.warnings_ = made.chunks_.warnings;

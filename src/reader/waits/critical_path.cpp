@@ -11,8 +11,6 @@
 namespace tare::reader {
 namespace {
 
-constexpr std::size_t batch_rows = 4096;
-
 struct NetTime {
   std::int64_t begin_ns, end_ns;
 };
@@ -106,7 +104,7 @@ Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<Trac
   };
   auto events = EventStream::open(run, {});
   if (!events) return events.failure();
-  for (auto rows = events->next(batch_rows); !rows.empty(); rows = events->next(batch_rows))
+  for (auto rows = events->next(); !rows.empty(); rows = events->next())
     for (const EventRow& row : rows) {
       if (row.kind != EventKind::call) continue;
       const auto found = numbers.find({row.world, row.rank, row.thread});

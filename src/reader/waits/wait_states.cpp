@@ -21,7 +21,6 @@ namespace {
 
 using namespace tare::format;
 
-constexpr std::size_t batch_rows = 4096;
 // Limits of the number of calls that are kept in memory: for each thread, and for all threads together.
 constexpr std::size_t max_calls = 256, min_calls = 32, all_calls = 1U << 22;
 // Polls with at most this time between them are one wait. After so many of them, a longer time between two is no work,
@@ -404,9 +403,7 @@ WaitStates::WaitStates(WaitStates&&) noexcept = default;
 WaitStates::~WaitStates() = default;
 
 Result<WaitStates> WaitStates::open(Run& run, EagerSends eager) {
-  EventFilter filter;
-  filter.lists_all_requests = true;
-  auto events = EventStream::open(run, filter);
+  auto events = EventStream::open(run, {.lists_all_requests = true});
   if (!events) return events.failure();
   return WaitStates(std::make_unique<State>(run, std::move(*events), std::move(eager)));
 }
@@ -415,7 +412,7 @@ std::vector<WaitState> WaitStates::next() {
   State& state = *state_;
   state.found.clear();
   while (state.found.empty() && !state.is_finished) {
-    const auto rows = state.events.next(batch_rows);
+    const auto rows = state.events.next();
     for (const EventRow& row : rows) state.add(row);
     if (!rows.empty()) continue;
     state.is_finished = true;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "format/round_groups.h"
 #include "tared/filters/filter.h"
