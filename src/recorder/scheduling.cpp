@@ -35,20 +35,6 @@ void add(OffProcessor& to, const OffProcessor& of) noexcept {
 
 std::uint64_t off_ns(const SchedulingSpan& span) noexcept { return span.outside.ns + span.in_calls.ns; }
 
-// How long the thread has waited for a processor so far, as the kernel counts it (proc(5), "schedstat"); UINT64_MAX: it
-// does not tell.
-std::uint64_t read_delay() noexcept {
-  char text[96];
-  const long bytes = read_file("/proc/thread-self/schedstat", text, sizeof text - 1);
-  if (bytes <= 0) return UINT64_MAX;
-  text[bytes] = 0;
-  const char* at = std::strchr(text, ' ');
-  if (at == nullptr) return UINT64_MAX;
-  std::uint64_t delay = 0;
-  for (++at; *at >= '0' && *at <= '9'; ++at) delay = 10 * delay + static_cast<std::uint64_t>(*at - '0');
-  return delay;
-}
-
 // Few processors change while a program runs, so they are read at the first readings, and less and less often later.
 void read_allowed(SchedulingSums& sums) noexcept {
   if ((sums.readings & (sums.readings - 1)) != 0) return;

@@ -130,6 +130,18 @@ long read_file(const char* path, char* out, std::size_t bytes) noexcept {
   return n;
 }
 
+std::uint64_t read_delay() noexcept {
+  char text[96];
+  const long bytes = read_file("/proc/thread-self/schedstat", text, sizeof text - 1);
+  if (bytes <= 0) return UINT64_MAX;
+  text[bytes] = 0;
+  const char* at = std::strchr(text, ' ');
+  if (at == nullptr) return UINT64_MAX;
+  std::uint64_t delay = 0;
+  for (++at; *at >= '0' && *at <= '9'; ++at) delay = 10 * delay + static_cast<std::uint64_t>(*at - '0');
+  return delay;
+}
+
 bool append_file(const char* path, const char* data, std::size_t bytes) noexcept {
   const int fd = open_file(path, O_WRONLY | O_APPEND);
   if (fd < 0) return false;

@@ -44,6 +44,10 @@ class Locked {
 // Reads at most `bytes` bytes of a file; -1 if it cannot be opened.
 long read_file(const char* path, char* out, std::size_t bytes) noexcept;
 
+// How long the thread has waited for a processor so far, as the kernel counts it (proc(5), "schedstat"); UINT64_MAX: it
+// does not tell.
+std::uint64_t read_delay() noexcept;
+
 // Appends to an existing file, in one write if the system takes it whole. False, with errno, if any byte is missing.
 // Here and in map_file() the file must be regular, and belong to this user or to the owner of the directory.
 bool append_file(const char* path, const char* data, std::size_t bytes) noexcept;

@@ -1,47 +1,56 @@
 """What tools cost a program, from spells of its runs that were led to a tool, or past all of them.
 
-Spells at the same place of the program's own repetition are a stratum: of the same run, with the same site of
-the anchor from which on they are numbered, the same number, and like numbers of ticks of the spell and of
-what lies between its anchors. In a stratum the spells do the same work, so their times are compared. On a
-machine that does other things, the longer times are those of spells that were interrupted. So the time of a
-kind of spells is the mean of the shorter half of them, without the shortest twentieth.
+The time of a spell is that from its last begin on a rank to its last end: a rank that was late had the
+others wait. A spell counts if all its ranks had a processor throughout: on a machine that does other
+things, the others tell what these did. A longer spell is left out more often, so those that are left count
+for these (inverse probability weighting; Horvitz, Thompson 1952), as if interruptions came at random. With
+more ranks than processors, all spells count.
 
-The overhead is the ratio of the sums over strata, each weighted by its number of spells. Its interval is that
-of a bootstrap within strata (Efron, Tibshirani: An Introduction to the Bootstrap, 1993). Chance alone
-decides which spells go to a tool, so a systematic difference is what the tool costs.
+Spells at the same place of the program's own repetition are a stratum, in which they do the same work.
+Their times are taken relative to the middle of both kinds there, so that phases of the program do not blur
+the difference. Means are compared, not medians: what a tool does seldom counts as well.
+
+The spells, in order of time, are cut into blocks with some of both kinds. The overhead is the ratio of the
+sums over blocks, its interval that of a ratio of means of blocks (Cochran: Sampling Techniques, 1977), so
+that what changes slowly on the machine does not make it too narrow. Chance alone decides which spells go
+to a tool, so a systematic difference is what the tool costs.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
+from typing import NamedTuple
 
 from tare import units
 
-LOW, HIGH = 0.05, 0.5  # quantiles between which the times of a stratum count
 FEWEST = 3  # spells of each kind in a stratum
 SPELLS_NEEDED = 20  # of each kind, in all strata that are compared
-SHARE_NEEDED = 0.5  # of the time of all spells that is compared; with less, strata are coarser
+IN_BLOCK = 4  # spells of each kind, at least
+SHARE_NEEDED = 0.5  # of the time of all spells that is compared
+WAITED = 0.02  # of the time of a spell, without a processor: the spell was interrupted
+QUIET_NEEDED = 0.2  # of all spells; with fewer, those that were interrupted count as well
+MOST_LEFT_OUT = 3.0  # a spell counts for at most e to this power
 WIDEST = 0.05  # half the width of an interval that is still a result
-RESAMPLES = 400
-MOST_DRAWS = 4_000_000  # of spells, for all resamples together
 
 BARE = 0  # the route past all tools
 
 
-@dataclass(frozen=True)
-class PlacedSpell:
+class PlacedSpell(NamedTuple):
     """A spell of one rank, as the referee leaves it."""
 
     begin_ns: int
     end_ns: int
+    waited_ns: int  # of this time, without a processor, but ready to run
     anchor: int
     number: int
     ticks: int
     site: int
     route: int
+    place: int  # in the program's repetition
 
 
 @dataclass(frozen=True)
@@ -58,73 +67,67 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class _Spell:
+class Spell:
     """A spell of all ranks together."""
 
+    run: int
+    begin_ns: int
     route: int
-    place: tuple[int, ...]
-    likeness: tuple[int, ...]
-    ns: float
+    ticks: int
+    ns: int
+    interrupted: bool
+    keys: tuple[tuple[int, ...], ...]  # strata that it may be in, finest first
+
+
+@dataclass(frozen=True)
+class _Relative:
+    spell: Spell
+    time: float  # relative to the centre of the stratum
+    weight: float  # ns
+
+    @property
+    def is_bare(self) -> bool:
+        return self.spell.route == BARE
 
 
 Rank = Sequence[PlacedSpell]
-Stratum = tuple[list[float], list[float]]  # times with the tool, and without it
 
 
-def weighed(runs: Sequence[Sequence[Rank]], tool: int) -> Weighed:
+def weighed(runs: Sequence[Sequence[Rank]], tool: int, processors: int) -> Weighed:
     """What the tool of this route costs, from the spells of each rank of each run."""
-    spells: list[_Spell] = []
-    of_one_rank = 0
-    for run, ranks in enumerate(runs):
-        spells.extend(_joined(run, ranks))
-        of_one_rank += max(map(len, ranks), default=0)
-    if len(spells) < of_one_rank / 2:
+    spells = [spell for run, ranks in enumerate(runs) for spell in joined(run, ranks)]
+    if len(spells) < sum(max(map(len, ranks), default=0) for ranks in runs) / 2:
         return Weighed(0, 0, 0.0, why="the ranks do not pass the same places together")
     both = [spell for spell in spells if spell.route in (BARE, tool)]
-    total_ns = sum(spell.ns for spell in both)
-    strata = _strata(both, tool, lambda spell: spell.place)
-    if _time_of(strata) < SHARE_NEEDED * total_ns:
-        strata = _strata(both, tool, lambda spell: spell.likeness)
-    counts = [sum(len(stratum[kind]) for stratum in strata) for kind in (0, 1)]
-    outcome = Weighed(counts[0], counts[1], _time_of(strata) / total_ns if total_ns else 0.0)
-    return _with_interval(outcome, strata)
+    quiet = [spell for spell in both if not spell.interrupted]
+    if any(len(ranks) > processors for ranks in runs) or len(quiet) < QUIET_NEEDED * len(both):
+        quiet = both
+    time_ns = sum(spell.ns for spell in quiet)
+    rate = (len(both) - len(quiet)) / time_ns if time_ns else 0.0
+    outcomes = []
+    for level in range(len(spells[0].keys) if quiet else 0):
+        outcomes.append(_compared(list(_relative(quiet, level, rate)), time_ns))
+    if not outcomes:
+        return Weighed(0, 0, 0.0, why="no spell can be compared")
+    return min(outcomes, key=_rank_of)
 
 
-def _time_of(strata: Sequence[Stratum]) -> float:
-    return sum(sum(times) for stratum in strata for times in stratum)
-
-
-def _with_interval(outcome: Weighed, strata: Sequence[Stratum]) -> Weighed:
-    if min(outcome.spells, outcome.bare_spells) < SPELLS_NEEDED or outcome.compared < SHARE_NEEDED:
-        few = min(outcome.spells, outcome.bare_spells)
-        why = f"only {few} spells can be compared, {units.percent(outcome.compared)} of the time"
-        return replace(outcome, why=why)
-    overhead, low, high = _interval(strata)
-    if (high - low) / 2 > WIDEST:
-        why = f"the spells differ too much: ± {50 * (high - low):.1f} points; more runs narrow that (--runs)"
-        return replace(outcome, why=why)
-    return replace(outcome, overhead=overhead, low=low, high=high)
-
-
-def _joined(run: int, ranks: Sequence[Rank]) -> list[_Spell]:
+def joined(run: int, ranks: Sequence[Rank]) -> Iterator[Spell]:
     """The spells that all ranks have gone through together, and with the same tool."""
-    by_name: list[Mapping[tuple[int, int], PlacedSpell]] = [
-        {(spell.anchor, spell.number): spell for spell in rank} for rank in ranks
-    ]
+    by_name = [{(spell.anchor, spell.number): spell for spell in rank} for rank in ranks]
     between: dict[int, int] = defaultdict(int)
     for spell in ranks[0] if ranks else ():
         between[spell.anchor] += spell.ticks
-    result = []
     for name, first in by_name[0].items() if by_name else ():
         each = [spells[name] for spells in by_name if name in spells]
-        together = max(spell.begin_ns for spell in each) < min(spell.end_ns for spell in each)
+        begin, end = max(spell.begin_ns for spell in each), max(spell.end_ns for spell in each)
+        together = begin < min(spell.end_ns for spell in each)
         if len(each) < len(ranks) or not together or len({spell.route for spell in each}) > 1:
             continue
-        ns = sum(spell.end_ns - spell.begin_ns for spell in each) / len(each)
-        alike = (run, first.site, _about(first.ticks))
-        place = (*alike, first.number, _about(between[first.anchor]))
-        result.append(_Spell(first.route, place, alike, ns))
-    return result
+        waited = sum(spell.waited_ns for spell in each)
+        like = (first.site, _about(first.ticks))
+        keys = ((*like, first.number, _about(between[first.anchor])), (*like, first.place), like)
+        yield Spell(run, begin, first.route, first.ticks, end - begin, waited > WAITED * (end - begin), keys)
 
 
 def _about(number: int) -> int:
@@ -132,41 +135,70 @@ def _about(number: int) -> int:
     return round(8 * math.log2(1 + number))
 
 
-def _strata(spells: Iterable[_Spell], tool: int, key: Callable[[_Spell], tuple[int, ...]]) -> list[Stratum]:
-    """The strata that have enough spells of both kinds."""
-    found: dict[tuple[int, ...], Stratum] = defaultdict(lambda: ([], []))
+def _relative(spells: Sequence[Spell], level: int, rate: float) -> Iterator[_Relative]:
+    """The spells of strata that have enough of both kinds, in their order. `rate`: of interruptions."""
+    strata: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for spell in spells:
-        found[key(spell)][0 if spell.route == tool else 1].append(spell.ns)
-    return [stratum for stratum in found.values() if min(map(len, stratum)) >= FEWEST]
+        strata[spell.run, *spell.keys[level]][spell.route == BARE].append(spell.ns)
+    centres = {
+        place: (median(with_tool) + median(without)) / 2
+        for place, (with_tool, without) in strata.items()
+        if min(len(with_tool), len(without)) >= FEWEST
+    }
+    for spell in sorted(spells, key=lambda each: (each.run, each.begin_ns)):
+        centre = centres.get((spell.run, *spell.keys[level]))
+        if centre is not None:
+            weight = centre * math.exp(min(rate * spell.ns, MOST_LEFT_OUT))
+            yield _Relative(spell, spell.ns / centre, weight)
 
 
-def _time(times: Sequence[float]) -> float:
-    ordered = sorted(times)
-    first = int(LOW * len(ordered))
-    chosen = ordered[first : max(first + 1, round(HIGH * len(ordered)))]
-    return sum(chosen) / len(chosen)
+def _blocks(spells: Sequence[_Relative]) -> Iterator[tuple[float, float]]:
+    """The times of blocks with the tool, and without it, each for all work of the block."""
+    block: list[_Relative] = []
+    for spell in spells:
+        if block and block[0].spell.run != spell.spell.run:
+            block = []
+        block.append(spell)
+        bare = sum(each.is_bare for each in block)
+        if min(bare, len(block) - bare) < IN_BLOCK:
+            continue
+        total = sum(each.weight for each in block)
+        times = []
+        for kind in (False, True):
+            chosen = [each for each in block if each.is_bare == kind]
+            times.append(
+                total * sum(each.time * each.weight for each in chosen) / sum(each.weight for each in chosen)
+            )
+        yield times[0], times[1]
+        block = []
 
 
-def _ratio(strata: Sequence[Stratum]) -> float:
-    sums = [0.0, 0.0]
-    for stratum in strata:
-        weight = len(stratum[0]) + len(stratum[1])
-        for kind, times in enumerate(stratum):
-            sums[kind] += weight * _time(times)
-    return sums[0] / sums[1] - 1
+def _compared(spells: Sequence[_Relative], all_ns: float) -> Weighed:
+    from tare import _native
+
+    bare = sum(spell.is_bare for spell in spells)
+    compared = sum(each.spell.ns for each in spells) / all_ns
+    outcome = Weighed(len(spells) - bare, bare, compared)
+    blocks = list(_blocks(spells))
+    few = min(outcome.spells, bare)
+    if few < SPELLS_NEEDED or len(blocks) < 2 or outcome.compared < SHARE_NEEDED:
+        share = units.percent(outcome.compared)
+        return replace(outcome, why=f"only {few} spells can be compared, {share} of the time; run it longer")
+    with_tool, without = map(sum, zip(*blocks, strict=True))
+    ratio = with_tool / without
+    squares = sum((one - ratio * other) ** 2 for one, other in blocks)
+    error = math.sqrt(squares * len(blocks) / (len(blocks) - 1)) / without
+    half = _native.student_95(len(blocks) - 1) * error
+    if half > WIDEST:
+        why = (
+            f"the spells differ too much: ± {100 * half:.1f} points; more or longer runs narrow that (--runs)"
+        )
+        return replace(outcome, why=why)
+    return replace(outcome, overhead=ratio - 1, low=ratio - 1 - half, high=ratio - 1 + half)
 
 
-def _interval(strata: Sequence[Stratum]) -> tuple[float, float, float]:
-    import random  # takes longer to load than the rest
-
-    spells = sum(len(with_tool) + len(without) for with_tool, without in strata)
-    resamples = max(100, min(RESAMPLES, MOST_DRAWS // spells))
-    chance = random.Random(spells)  # the same runs give the same interval
-    ratios = sorted(
-        _ratio([
-            (chance.choices(with_tool, k=len(with_tool)), chance.choices(without, k=len(without)))
-            for with_tool, without in strata
-        ])
-        for _ in range(resamples)
-    )  # fmt: skip
-    return _ratio(strata), ratios[round(0.025 * resamples)], ratios[round(0.975 * resamples) - 1]
+def _rank_of(outcome: Weighed) -> tuple[bool, float]:
+    """Results before what is none; narrow intervals before wide ones; else what compares most."""
+    if outcome.low is None or outcome.high is None:
+        return True, -outcome.compared
+    return False, outcome.high - outcome.low

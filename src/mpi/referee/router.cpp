@@ -233,7 +233,7 @@ void* destination(unsigned entry, const void* caller, std::uintptr_t stack) noex
   if (of_fortran)
     caller = std::exchange(fortran_call, {}).caller;
   else
-    turns.arrive();
+    turns.arrive(caller);
   const std::uint8_t before = routes.seen[number];
   routes.seen[number] = before | (is_profiling ? Seen::profiling : Seen::plain);
   count(treatment, caller, stack);
@@ -288,7 +288,7 @@ void* fortran_destination(unsigned number, const void* caller, std::uintptr_t st
   if (kind == Kind::ends) turns.stop(0);
   if (kind == Kind::ends || kind == Kind::passes) return fortran_through_all(number, stack);
   if (turns.is_recording() && kind != Kind::routed && is_owner()) {
-    turns.arrive();
+    turns.arrive(caller);
     fortran_call = {number, 0, stack, caller};
     if ((routes.seen[number] & Seen::profiling) == 0) {
       routes.seen[number] |= Seen::profiling;

@@ -14,20 +14,20 @@ inline constexpr std::uint16_t not_loaded = 0xffff;
 
 enum Flags : std::uint32_t {
   several_threads = 1,  // more than one thread of the process calls MPI
-  late = 2,             // the process had passed the place where the first spell begins before it was agreed upon
-  unknown_abi = 4,
+  unknown_abi = 2,
 };
 
 // From one turn to the next.
 struct Spell {
   std::uint64_t begin;  // CLOCK_MONOTONIC in ns
   std::uint64_t end;
+  std::uint64_t waited;  // of this time, what the thread was ready to run but had no processor, in ns
   std::uint64_t anchor;  // the anchor from which on spells are numbered: how many there were before
   std::uint32_t number;  // from 0 on
   std::uint32_t ticks;
-  std::uint16_t site;    // of the anchor: the low bits of the address where it returns to
-  std::uint16_t route;   // 0: no tool; else the number of the tool
-  std::uint32_t length;  // the number of the agreed length
+  std::uint16_t site;   // of the anchor: the low bits of the address where it returns to
+  std::uint16_t route;  // 0: no tool; else the number of the tool
+  std::uint32_t place;  // in the program's repetition: the number since its begin
 };
 
 struct SpellFileHeader {
@@ -42,7 +42,7 @@ struct SpellFileHeader {
   std::uint64_t ticks;                 // of the process so far, when it last turned
   std::atomic<std::uint64_t> spells;
 };
-static_assert(sizeof(Spell) == 40 && sizeof(SpellFileHeader) == 64);
+static_assert(sizeof(Spell) == 48 && sizeof(SpellFileHeader) == 64);
 
 struct SpellFile {
   SpellFileHeader header;
@@ -54,6 +54,7 @@ struct SpellFile {
 struct Length {
   std::uint64_t ticks;
   std::uint64_t anchors;  // 0: less than one
+  std::uint64_t period;   // of the program's repetition, in ticks: as many spells, or a part of one; 0: not known
   std::uint64_t from;     // the tick from which on this holds
 };
 struct Agreement {

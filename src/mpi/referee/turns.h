@@ -6,7 +6,8 @@
 // move data, but no polls, whose number is not that of the program's work.
 //
 // How many ticks a spell has, one rank of the node finds out from the pace of the program: those of `spell_ns`. Where
-// anchors are more frequent, a spell is a number of them.
+// anchors are more frequent, a spell is a number of them. Otherwise it is a number of the program's repetitions, or
+// such a part of one that all parts make up the whole (rhythm.h).
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 #include <cstdint>
 
 #include "mpi/referee/pending.h"
+#include "mpi/referee/rhythm.h"
 #include "mpi/referee/spell_file.h"
 #include "mpi/referee/tools.h"
 
@@ -28,9 +30,9 @@ class Turns {
   bool is_recording() const noexcept { return file_ != nullptr; }
 
   // To be called at each call before it is counted.
-  void arrive() noexcept {
+  void arrive(const void* caller) noexcept {
     if (ticks_ >= next_ || after_anchor_) [[unlikely]]
-      pass();
+      pass(caller);
   }
   void tick() noexcept { ++ticks_; }
   void anchor(const void* caller) noexcept;
@@ -52,12 +54,17 @@ class Turns {
   bool leads() const noexcept { return agreement_->leader.load(std::memory_order_relaxed) == process_; }
   struct Name {
     std::uint64_t anchor;
+    std::uint64_t begin;  // the tick of the anchor, or where the present length began to hold
+    std::uint32_t first;  // the number of the spell that began there
     std::uint32_t number;
     std::uint16_t site;
   };
+  std::uint64_t end_of(const Name& name) const noexcept;  // the tick, unless an anchor comes before
+  void catch_up() noexcept;                               // what is due is the spell of the present tick
+  std::uint64_t parts() const noexcept;                   // spells of a repetition
 
-  void pass() noexcept;
-  void observe() noexcept;
+  void pass(const void* caller) noexcept;
+  void observe(const void* caller) noexcept;
   // Agrees upon the length of spells from the pace since the last time, if it has changed.
   void publish(std::uint64_t now) noexcept;
   void turn() noexcept;
@@ -78,8 +85,9 @@ class Turns {
   Name due_{};      // the spell that is to begin as soon as no request is under way
   Name present_{};  // the spell that goes on, if is_open_
   bool is_open_ = false;
-  std::uint64_t begin_ns_ = 0, begin_ticks_ = 0;
+  std::uint64_t begin_ns_ = 0, begin_ticks_ = 0, begin_waited_ = 0;
   unsigned routes_ = 1;
+  Rhythm rhythm_;
 };
 
 }  // namespace tare::mpi::referee

@@ -13,12 +13,12 @@ from tare.errors import CommandError
 
 AGREEMENT, AGREEMENT_BYTES = "agreement", 4096
 SUFFIX = ".spells"
-VERSION = 1
+VERSION = 2
 NOT_LOADED = 0xFFFF
-SEVERAL_THREADS, LATE, UNKNOWN_ABI = 1, 2, 4
+SEVERAL_THREADS, UNKNOWN_ABI = 1, 2
 _MAGIC = b"tareref\0"
 _HEADER = struct.Struct("=8sIiiIII8HQQ")
-_SPELL = struct.Struct("=QQQIIHHI")
+_SPELL = struct.Struct("=QQQQIIHHI")
 MOST_SPELLS = 1 << 16
 LARGEST = _HEADER.size + MOST_SPELLS * _SPELL.size
 
@@ -62,11 +62,9 @@ def _process(name: str, content: bytes) -> Process:
     if magic != _MAGIC or version != VERSION or tools > 8 or spells > MOST_SPELLS or len(content) < end:
         raise CommandError(f"{name} is no file of this referee")
     rows = tuple(
-        PlacedSpell(begin, finish, anchor, number, ticks, site, route)
-        for begin, finish, anchor, number, ticks, site, route, _ in _SPELL.iter_unpack(
-            content[_HEADER.size : end]
-        )
-        if finish > begin
+        spell
+        for spell in map(PlacedSpell._make, _SPELL.iter_unpack(content[_HEADER.size : end]))
+        if spell.end_ns > spell.begin_ns
     )
     host = name.removesuffix(SUFFIX).rpartition(".")[0]
     return Process(host, rank, ranks, flags, hindered, tuple(rest[:tools]), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -122,7 +123,8 @@ def _outcome(runs: Sequence[Sequence[Process]], tools: Sequence[Weighable], tool
     why = next((reason for run in runs if (reason := _hindrance(run))), "")
     if why:
         return referee.Weighed(0, 0, 0.0, why=why)
-    return referee.weighed([[process.spells for process in run] for run in runs], route(tools, tool))
+    spells = [[process.spells for process in run] for run in runs]
+    return referee.weighed(spells, route(tools, tool), len(os.sched_getaffinity(0)))
 
 
 def _hindrance(run: Sequence[Process]) -> str:
@@ -144,8 +146,6 @@ def _hindrance(run: Sequence[Process]) -> str:
         return "the program ended, or had too few calls, before the length of spells was known"
     if len(run) != run[0].ranks:
         return f"{len(run)} of {run[0].ranks} ranks have left spells"
-    if flags & spell_files.LATE:
-        return "the ranks are too far apart"
     return ""
 
 
