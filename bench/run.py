@@ -39,6 +39,7 @@ from measurements import (
     studies,
     sustained,
     tared,
+    truth,
     waits,
     weight,
 )
@@ -81,6 +82,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "weight": (5, 1, "the true slowdown of programs, beside the account's and the trial's"),
     "referee": (6, 2, "what tools cost a real program, by `tare weigh`"),
+    "truth": (2, 1, "how often the interval of the referee holds the truth, of tools with planted costs"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
 WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
@@ -114,6 +116,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "page": page.measure,
     "parts": parts.measure,
     "referee": referee.measure,
+    "truth": truth.measure,
     "weight": weight.measure,
 }
 

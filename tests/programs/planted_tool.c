@@ -1,19 +1,42 @@
-/* A tool whose cost is known: it takes PLANTED_NS ns in each call that moves data or completes a request, and says at the
- * end how many it really was. It also knows which requests are open, as tools do. Completions of requests whose start it
- * has not seen, and starts whose completion it has not seen, are what a referee must not make.
+/* A tool whose cost is known: it takes PLANTED_NS ns on average in each call that sends, starts a request or is a
+ * collective operation, but for MPI_Bcast, and says at the end how many it really was. In calls that only wait for
+ * others, a cost would not delay the program. PLANTED_KIND says how:
+ *   fixed    in each call (the default)
+ *   random   from nothing to twice as much, the same in all ranks
+ *   seldom   PLANTED_EVERY times as much in each call of that number
+ *   growing  from a half to more, by one half in each second
+ *   sweeping PLANTED_EVERY times as much, by reading memory that displaces what lies in the first cache
+ *   one      as seldom, and only on rank 0
+ * With PLANTED_BINS, a path, the process writes there, followed by its number, what it has paid when: its first bin
+ * (CLOCK_MONOTONIC), then the ns paid in each of BIN_NS.
+ * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests whose start it has not seen, and starts
+ * whose completion it has not seen, are what a referee must not make.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef NAME
 #  define NAME "planted"
 #endif
+#ifdef COST_ALONE
+#  define KNOWS_REQUESTS 0
+#else
+#  define KNOWS_REQUESTS 1
+#endif
 
-enum { MOST = 64 };
+enum { MOST = 64, SWEPT = 1 << 16, LINE = 64, NS_PER_S = 1000000000, BIN_NS = 50000, BINS = 1 << 21 };
 
-static long planted_ns, clock_ns, paid_ns, payments, calls, unknown, made, freed, inits;
+static long planted_ns, every = 64, clock_ns, paid_ns, payments, owed, calls, unknown, made, freed, inits, first_ns;
+static double steps_a_ns, ticks_a_ns = 1;
+static long bins[BINS];
+static const char* kind = "fixed";
+static int is_here = 1; /* whether this rank pays */
+static volatile char swept[SWEPT];
+static volatile unsigned long worked;
 static MPI_Request open_requests[MOST];
 static int open_count;
 
@@ -23,23 +46,76 @@ static long now_ns(void) {
   return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
+/* The system's clock has lines of its own, which a program displaces: reading them would cost what is not seen. */
+static inline long ticks(void) {
+#ifdef __x86_64__
+  __builtin_ia32_lfence(); /* what is before it has ended */
+  return (long)__builtin_ia32_rdtsc();
+#else
+  return now_ns();
+#endif
+}
+
+static long first_ticks;
+static long ns_since(long from, long to) { return (long)((double)(to - from) / ticks_a_ns); }
+
+/* Without an interruption in between. */
+static void read_both(long* ns, long* at) {
+  do {
+    *ns = now_ns();
+    *at = ticks();
+  } while (now_ns() > *ns + 1000);
+}
+
+/* Takes a processor as long however often it is interrupted. */
+static void work(long steps) {
+  unsigned long value = worked;
+  for (long i = 0; i < steps; i++) value = value * 6364136223846793005UL + 1442695040888963407UL;
+  worked = value;
+}
+
+static void sweep(long ns) {
+  const long end = ticks() + (long)((double)ns * ticks_a_ns);
+  while (ticks() < end)
+    for (int i = 0; i < SWEPT; i += LINE) (void)swept[i];
+}
+
+static long share_of_call(long now) {
+  if (*kind == 'f') return planted_ns;
+  if (*kind == 'r') return (long)((unsigned long)calls * 0x9E3779B97F4A7C15UL >> 40) * planted_ns >> 23;
+  if (*kind == 'g') return planted_ns / 2 + (long)((double)planted_ns / 2 * (double)ns_since(first_ticks, now) / NS_PER_S);
+  return calls % every == 0 && is_here ? planted_ns * every : 0;
+}
+
 static void pay(void) {
+  const long begin = ticks();
   ++calls;
   if (planted_ns == 0) return;
-  const long begin = now_ns();
-  long now = begin;
-  while (now < begin + planted_ns) now = now_ns();
-  if (now - begin > 2 * planted_ns) return; /* it was interrupted */
-  paid_ns += now - begin + clock_ns;
+  const long share = share_of_call(begin);
+  if (share == 0) return;
+  if (strcmp(kind, "sweeping") == 0)
+    sweep(share);
+  else
+    work((long)((double)share * steps_a_ns));
+  const long end = ticks(), took = ns_since(begin, end) + clock_ns, bin = ns_since(first_ticks, end) / BIN_NS;
+  const int was_interrupted = took > 2 * share + 1000;
+  ++owed;
+  if (bin >= 0 && bin < BINS) bins[bin] += was_interrupted ? share : took;
+  if (was_interrupted) return;
+  paid_ns += took;
   ++payments;
 }
 
+/* Of all calls, with those that were interrupted as long as the others. */
+static double all_paid_ns(void) { return payments ? (double)paid_ns / (double)payments * (double)owed : 0; }
+
 static void opens(MPI_Request request) {
+  if (!KNOWS_REQUESTS) return;
   if (open_count < MOST) open_requests[open_count++] = request;
 }
 
 static void closes(MPI_Request request) {
-  if (request == MPI_REQUEST_NULL) return;
+  if (!KNOWS_REQUESTS || request == MPI_REQUEST_NULL) return;
   for (int i = 0; i < open_count; i++)
     if (open_requests[i] == request) {
       open_requests[i] = open_requests[--open_count];
@@ -51,20 +127,54 @@ static void closes(MPI_Request request) {
 __attribute__((constructor)) static void start(void) {
   const char* text = getenv("PLANTED_NS");
   planted_ns = text ? atol(text) : 0;
-  const long begin = now_ns();
-  for (int i = 1; i < 1000; i++) now_ns();
-  clock_ns = (now_ns() - begin) / 1000;
+  long last_ns, last_ticks;
+  read_both(&first_ns, &first_ticks);
+  while (now_ns() < first_ns + 5000000) {
+  }
+  read_both(&last_ns, &last_ticks);
+  ticks_a_ns = (double)(last_ticks - first_ticks) / (double)(last_ns - first_ns);
+  const long before = ticks();
+  for (int i = 1; i < 1000; i++) ticks();
+  clock_ns = ns_since(before, ticks()) / 1000;
+  if (getenv("PLANTED_KIND")) kind = getenv("PLANTED_KIND");
+  if (getenv("PLANTED_EVERY")) every = atol(getenv("PLANTED_EVERY"));
+  enum { STEPS = 20000, TIMES = 50 };
+  long best = NS_PER_S;
+  for (int i = 0; i < TIMES; i++) {
+    const long from = now_ns();
+    work(STEPS);
+    const long took = now_ns() - from;
+    if (took < best) best = took;
+  }
+  steps_a_ns = (double)STEPS / (double)best;
+}
+
+static void write_bins(void) {
+  char path[4096];
+  if (getenv("PLANTED_BINS") == NULL) return;
+  snprintf(path, sizeof path, "%s.%d", getenv("PLANTED_BINS"), (int)getpid());
+  FILE* file = fopen(path, "wb");
+  if (file == NULL) return;
+  long used = ns_since(first_ticks, ticks()) / BIN_NS + 1;
+  fwrite(&first_ns, sizeof first_ns, 1, file);
+  fwrite(bins, sizeof *bins, (size_t)(used < BINS ? used : BINS), file);
+  fclose(file);
 }
 
 int MPI_Init(int* argc, char*** argv) {
+  int rank = 0;
   ++inits;
-  return PMPI_Init(argc, argv);
+  const int result = PMPI_Init(argc, argv);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  is_here = rank == 0 || strcmp(kind, "one") != 0;
+  return result;
 }
 
 int MPI_Finalize(void) {
   printf("%s: inits %ld calls %ld paid %.1f unknown %ld open %d made %ld freed %ld\n", NAME, inits, calls,
-         payments ? (double)paid_ns / (double)payments : 0.0, unknown, open_count, made, freed);
+         calls ? all_paid_ns() / (double)calls : 0.0, unknown, open_count, made, freed);
   fflush(stdout);
+  write_bins();
   return PMPI_Finalize();
 }
 
@@ -99,6 +209,21 @@ static int own_irecv(void* data, int n, MPI_Datatype type, int from, int tag, MP
   return result;
 }
 
+int MPI_Send(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  pay();
+  return PMPI_Send(data, n, type, to, tag, comm);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+  pay();
+  return PMPI_Barrier(comm);
+}
+
+int MPI_Allreduce(const void* out, void* in, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  pay();
+  return PMPI_Allreduce(out, in, n, type, op, comm);
+}
+
 int MPI_Startall(int n, MPI_Request* requests) {
   for (int i = 0; i < n; i++) opens(requests[i]);
   return PMPI_Startall(n, requests);
@@ -107,17 +232,16 @@ int MPI_Startall(int n, MPI_Request* requests) {
 static MPI_Request before[MOST];
 
 static void remember(int n, const MPI_Request* requests) {
+  if (!KNOWS_REQUESTS) return;
   for (int i = 0; i < n; i++) before[i] = requests[i];
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  pay();
   closes(*request);
   return PMPI_Wait(request, status);
 }
 
 static int own_waitall(int n, MPI_Request* requests, MPI_Status* statuses) {
-  pay();
   for (int i = 0; i < n; i++) closes(requests[i]);
   return PMPI_Waitall(n, requests, statuses);
 }

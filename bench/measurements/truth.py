@@ -1,0 +1,252 @@
+"""How often the referee's interval holds the truth: tools with planted costs, on programs that these delay.
+
+The truth of a cell does not come from the comparison: it is the time that the planted tool itself has
+taken, by its own clock, of the time of the spells that were led to it (tests/programs/planted_tool.c).
+What lies before and after its readings of the clock it does not see: some ns a call, in programs that
+displace the tool's lines some tens. This share is the mean of the cells of the same program in which the
+tool pays nothing, and is added. Cells that were run are kept in build/bench/truth.jsonl, so that a
+measurement can go on where it was ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from statistics import median
+
+from programs import built
+from report import Row, Table
+from tare.analysis import referee
+from tare.lab.referee import spell_files
+from tare.lab.referee import tools as tooling
+
+from tools import ROOT, BenchError, compile_c, openmpi4
+
+BIN_NS = 50_000  # of the planted tool
+KEPT = ROOT / "build" / "bench" / "truth.jsonl"
+SHARES = (0.02, 0.05, 0.1)  # of the time of a program, in turn
+SELDOM_NS = 100_000  # of one payment, at least
+# What the tool sees of a sweep is not all that it costs: the program then reads again what was displaced.
+KINDS = ("absent", "nothing", "fixed", "random", "seldom", "growing", "one", "sweeping")
+LAMMPS_INPUT = ROOT / "workloads" / "inputs" / "lennard_jones.in"
+
+
+@dataclass(frozen=True)
+class Program:
+    """`serial`: the ranks wait for one another in turn, so what each pays adds up."""
+
+    command: str  # the first word is of the build, or installed
+    ranks: tuple[int, ...]
+    serial: bool = False
+
+
+PROGRAMS = {
+    "hypre": Program("workloads/diffusion -n 30 30 30 -s 8", (2,)),
+    "halo": Program("workloads/halo -n 24 24 24 -i 30000", (2, 4)),
+    "halo, no collectives": Program("workloads/halo -n 16 16 16 -i 50000 -c 0", (2,)),
+    "zones": Program("workloads/zones -s 10000", (1, 2, 4)),
+    "bcast_barrier": Program("workloads/bcast_barrier -s 65536 -i 20000", (2,)),
+    "ping_pong": Program("workloads/ping_pong -i 40000 -r 7 8192", (2,), serial=True),
+    "ping_pong -c isend": Program("workloads/ping_pong -c isend -i 60000 -r 5 8192", (2,)),
+    "wavefront": Program("workloads/wavefront -i 120", (2,), serial=True),
+    "LAMMPS": Program(f"lmp -in {LAMMPS_INPUT} -log none", (2, 4)),
+    "alone": Program("weighed alone 3", (1,)),
+    "requests": Program("weighed requests 3", (1, 2)),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    program: str
+    ranks: int
+    kind: str
+    loaded: bool
+    number: int
+
+
+@dataclass(frozen=True)
+class Result:
+    truth: float
+    overhead: float | None
+    low: float | None
+    high: float | None
+    why: str
+    calls_a_s: float
+
+    def holds(self, unseen: float) -> bool | None:
+        if self.low is None or self.high is None:
+            return None
+        return self.low <= self.truth + unseen <= self.high
+
+
+def measure(rounds: int) -> list[Table]:
+    kept = dict(_kept())
+    cells = list(_cells(rounds))
+    random.Random(0).shuffle(cells)  # what is run before an end is a sample
+    cells.sort(key=lambda cell: (cell.loaded, cell.ranks > len(os.sched_getaffinity(0))))
+    for number, cell in enumerate(cells):
+        if cell not in kept:
+            kept[cell] = _result(cell, kept)
+            with KEPT.open("a", encoding="utf-8") as file:
+                print(json.dumps([asdict(cell), asdict(kept[cell])]), file=file)
+            print(f"{number + 1} of {len(cells)}: {cell}\n    {kept[cell]}", file=sys.stderr, flush=True)
+    return [_table(cells, kept)]
+
+
+def _cells(rounds: int) -> Iterator[Cell]:
+    for number in range(rounds):
+        for loaded in (False, True):
+            for name, program in PROGRAMS.items():
+                for ranks in program.ranks:
+                    for kind in KINDS:
+                        if kind != "one" or (ranks == 2 and (program.serial or name == "bcast_barrier")):
+                            yield Cell(name, ranks, kind, loaded, number)
+
+
+def _kept() -> Iterator[tuple[Cell, Result]]:
+    for line in KEPT.read_text("utf-8").splitlines() if KEPT.exists() else ():
+        cell, result = json.loads(line)
+        yield Cell(**cell), Result(**result)
+
+
+def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
+    if cell.kind == "absent":
+        return _run(cell, _tool("absent"), {})
+    same = [of for each, of in kept.items() if (each.program, each.ranks) == (cell.program, cell.ranks)]
+    known = [of.calls_a_s for of in same if of.calls_a_s]
+    calls_a_s = median(known) if known else _run(cell, _tool("planted"), {}).calls_a_s
+    if cell.kind == "nothing":
+        return _run(cell, _tool("planted"), {})
+    ns = 1e9 * SHARES[(cell.number + KINDS.index(cell.kind)) % len(SHARES)] / max(calls_a_s, 1)
+    every = max(2, round(SELDOM_NS / ns))
+    variables = {"PLANTED_KIND": cell.kind, "PLANTED_NS": f"{ns:.0f}", "PLANTED_EVERY": str(every)}
+    return _run(cell, _tool("planted"), variables)
+
+
+@cache
+def _tool(name: str) -> Path:
+    out = ROOT / "build" / "bench" / "debian-openmpi" / f"lib{name}.so"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    source = ROOT / "tests" / "programs" / "planted_tool.c"
+    if name == "absent":
+        source = out.with_suffix(".c")
+        source.write_text("int MPI_Pcontrol(int level, ...) { return level - level; }\n", "utf-8")
+    compile_c(openmpi4(), [source], out, "-O2", "-shared", "-fPIC", "-DCOST_ALONE")
+    return out
+
+
+@cache
+def _program(name: str) -> str:
+    if name != "weighed":
+        return str(built(name)) if "/" in name else shutil.which(name) or _missing(name)
+    out = _tool("planted").with_name(name)
+    compile_c(openmpi4(), [ROOT / "tests" / "programs" / "weighed.c"], out, "-O2")
+    return str(out)
+
+
+def _missing(name: str) -> str:
+    raise BenchError(f"{name} is missing; `make bench` installs it")
+
+
+@contextmanager
+def _load() -> Iterator[None]:
+    """A process that takes a processor whenever it gets one."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def _run(cell: Cell, library: Path, variables: dict[str, str]) -> Result:
+    mpi = openmpi4()
+    first, *others = PROGRAMS[cell.program].command.split()
+    words = [*mpi.mpiexec, "-n", str(cell.ranks), _program(first), *others]
+    tool = tooling.Weighable(cell.kind, library, environment=variables | {"PLANTED_BINS": "{output}/bins"})
+    with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, _load() if cell.loaded else nullcontext():
+        spell_files.prepare(Path(name))
+        command = tooling.command(words, [tool], Path(name))
+        environment = command.environment | mpi.env | {"OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command.words, env=environment, cwd=name, capture_output=True, text=True, timeout=300
+        )
+        if done.returncode != 0:
+            raise BenchError(f"exit code {done.returncode} of {cell}\n{done.stdout}{done.stderr}")
+        calls = re.findall(r"^planted: inits \d+ calls (\d+)", done.stdout, re.MULTILINE)
+        return _judged(cell, Path(name), sum(map(int, calls)))
+
+
+def _judged(cell: Cell, directory: Path, calls: int) -> Result:
+    processors = len(os.sched_getaffinity(0))
+    ranks = [process.spells for process in spell_files.read(directory)]
+    found = referee.weighed([ranks], 1, processors)
+    spells = [
+        spell
+        for spell in referee.joined(0, ranks)
+        if spell.route == 1 and not (spell.interrupted and cell.ranks <= processors)
+    ]
+    time_ns = sum(spell.ns for spell in spells)
+    ticks = sum(spell.ticks for spell in ranks[0] if spell.route == 1)
+    if not calls or not time_ns or not ticks:
+        return Result(0.0, found.overhead, found.low, found.high, found.why, 0.0)
+    adds_up = PROGRAMS[cell.program].serial or cell.kind == "one"
+    together = 1 if adds_up else min(cell.ranks, processors)
+    paid_ns = sum(_paid(path, spells) for path in directory.glob("bins.*")) / together
+    timed_calls = calls * sum(spell.ticks for spell in spells) / ticks
+    calls_a_s = 1e9 * timed_calls / cell.ranks / time_ns
+    return Result(paid_ns / (time_ns - paid_ns), found.overhead, found.low, found.high, found.why, calls_a_s)
+
+
+def _paid(path: Path, spells: list[referee.Spell]) -> float:
+    """What the tool of one process paid within these spells, by its bins (tests/programs/planted_tool.c)."""
+    content = array("q")
+    content.frombytes(path.read_bytes())
+    until = [0, *accumulate(content[1:])]
+
+    def paid_until(ns: int) -> float:
+        place = min(max((ns - content[0]) / BIN_NS, 0), len(until) - 2)
+        whole = int(place)
+        return until[whole] + (place - whole) * (until[whole + 1] - until[whole])
+
+    return sum(paid_until(spell.begin_ns + spell.ns) - paid_until(spell.begin_ns) for spell in spells)
+
+
+def _table(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
+    unseen: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for cell in cells:
+        overhead = kept[cell].overhead
+        if cell.kind == "nothing" and overhead is not None:
+            unseen[cell.program, cell.ranks].append(overhead)
+    groups: dict[str, list[tuple[bool | None, Result]]] = defaultdict(list)
+    for cell in cells:
+        if cell.kind == "nothing":
+            continue
+        beside = unseen[cell.program, cell.ranks] if cell.kind != "absent" else []
+        holds = kept[cell].holds(sum(beside) / len(beside) if beside else 0.0)
+        ranks = f"{cell.ranks} rank{'s' if cell.ranks > 1 else ''}"
+        load = "with a process that takes what it gets" if cell.loaded else "without that"
+        for name in ("all", f"kind: {cell.kind}", cell.program, ranks, load):
+            groups[name].append((holds, kept[cell]))
+    rows, notes = [], []
+    for name, results in groups.items():
+        judged = [(holds, result) for holds, result in results if holds is not None]
+        widths = [50 * (of.high - of.low) for _, of in judged if of.high is not None and of.low is not None]
+        if judged:
+            rows.append(Row(name, 100 * sum(bool(holds) for holds, _ in judged) / len(judged), None))
+        half = f"; median half width {median(widths):.2f} points" if widths else ""
+        notes.append(f"{name}: {len(judged)} of {len(results)} cells have a result{half}")
+    return Table("Intervals of the referee that hold the truth", "%", "%", rows, len(cells), notes=notes)
