@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from made import made
 from tare._native import Spell
-from tare.analysis.trial import BLOCKS_NEEDED, trial
+from tare.analysis.trial import BLOCKS_NEEDED, WIDEST, of_run, trial
 
 SIMULATIONS = 80
 
@@ -63,6 +64,22 @@ def test_too_few_comparisons_are_no_result() -> None:
     found = trial(rows)
     assert found is not None and found.overhead is None
     assert found.why == f"10 of {BLOCKS_NEEDED} comparisons; at least 20 s more needed"
+
+
+def test_an_interval_that_says_nothing_is_no_result() -> None:
+    chance = Random(3)
+    rows = [
+        spell(number, measured=chance.random() < 0.5, ns=int(1e6 * math.exp(chance.gauss(0, 1))))
+        for number in range(1, 200)
+    ]
+    wide = trial(rows)
+    assert wide is not None and wide.low is not None and wide.high is not None
+    assert (wide.high - wide.low) / 2 > WIDEST
+    options = SimpleNamespace(weigh=0.1, budget=None)
+    recording: Any = SimpleNamespace(meta=SimpleNamespace(options=options), spells=rows)
+    found = of_run(recording)
+    assert found is not None and (found.overhead, found.low, found.high) == (None, None, None)
+    assert found.why is not None and found.why.startswith("the spells differ too much: ± ")
 
 
 def test_passages_of_other_call_sites_are_not_compared() -> None:

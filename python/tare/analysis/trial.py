@@ -38,6 +38,7 @@ TRIM = 0.1  # of the weight, at each end
 RESAMPLES = 1000
 MAX_BLOCKS = 500  # that are resampled; of more, neighbours are joined
 SITES_MATTER = 8  # synchronisation points; in longer spells it does not matter where they begin
+WIDEST = 0.05  # half the width of an interval that is still a result
 LEAK_ALLOWED = 0.1  # of the calls of an unmeasured spell
 
 
@@ -89,7 +90,7 @@ def of_run(recording: Run) -> Trial | None:
     of its spells only counted calls."""
     options = recording.meta.options
     if options.weigh is not None:
-        return trial(recording.spells)
+        return _if_narrow(trial(recording.spells), WIDEST)
     return of_budget(recording.spells, options.budget) if options.budget is not None else None
 
 
@@ -113,17 +114,22 @@ def of_budget(spells: Sequence[Spell], share: float) -> Trial | None:
     measured_ns = sum(spell.ns for spell in spells if spell.measured) / (1 + found.overhead)
     counted_ns = sum(spell.ns for spell in spells if not spell.measured)
     part = measured_ns / (measured_ns + counted_ns)
-    half_width = part * (found.high - found.low) / 2
-    if half_width > share:
-        why = f"the spells differ too much: ± {100 * half_width:.1f} %"
-        return replace(found, drains=part * found.drains, overhead=None, low=None, high=None, why=why)
-    return replace(
+    of_the_run = replace(
         found,
         drains=part * found.drains,
         overhead=part * found.overhead,
         low=part * found.low,
         high=part * found.high,
     )
+    return _if_narrow(of_the_run, share)
+
+
+def _if_narrow(found: Trial | None, widest: float) -> Trial | None:
+    """No result where half the interval is wider than that: it would say nothing."""
+    if found is None or found.low is None or found.high is None or found.high - found.low <= 2 * widest:
+        return found
+    why = f"the spells differ too much: ± {50 * (found.high - found.low):.1f} points"
+    return replace(found, overhead=None, low=None, high=None, why=why)
 
 
 def trial(spells: Sequence[Spell]) -> Trial | None:

@@ -40,7 +40,7 @@ def weight_of(recording: Run) -> Weight | None:
     known = [error for error in errors if error is not None]
     error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
     found = trial.of_run(recording)
-    if found is not None and found.overhead is not None:
+    if found is not None and found.measured:
         spent_ns /= 1 - found.unmeasured_share
         error_ns = None if error_ns is None else error_ns / (1 - found.unmeasured_share)
     return Weight(
