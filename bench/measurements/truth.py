@@ -36,7 +36,6 @@ from tare.lab.referee import tools as tooling
 
 from tools import ROOT, BenchError, compile_c, openmpi4
 
-BIN_NS = 50_000  # of the planted tool
 KEPT = ROOT / "build" / "bench" / "truth.jsonl"
 SHARES = (0.02, 0.05, 0.1)  # of the time of a program, in turn
 SELDOM_NS = 100_000  # of one payment, at least
@@ -211,10 +210,11 @@ def _paid(path: Path, spells: list[referee.Spell]) -> float:
     """What the tool of one process paid within these spells, by its bins (tests/programs/planted_tool.c)."""
     content = array("q")
     content.frombytes(path.read_bytes())
-    until = [0, *accumulate(content[1:])]
+    bin_ns = content[1] / 1000
+    until = [0, *accumulate(content[2:])]
 
     def paid_until(ns: int) -> float:
-        place = min(max((ns - content[0]) / BIN_NS, 0), len(until) - 2)
+        place = min(max((ns - content[0]) / bin_ns, 0), len(until) - 2)
         whole = int(place)
         return until[whole] + (place - whole) * (until[whole + 1] - until[whole])
 

@@ -7,8 +7,8 @@
  *   growing  from a half to more, by one half in each second
  *   sweeping PLANTED_EVERY times as much, by reading memory that displaces what lies in the first cache
  *   one      as seldom, and only on rank 0
- * With PLANTED_BINS, a path, the process writes there, followed by its number, what it has paid when: its first bin
- * (CLOCK_MONOTONIC), then the ns paid in each of BIN_NS.
+ * With PLANTED_BINS, a path, the process writes there, followed by its number, what it has paid when: when the first bin
+ * began (CLOCK_MONOTONIC), how many ps a bin takes, then the ns paid in each.
  * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests whose start it has not seen, and starts
  * whose completion it has not seen, are what a referee must not make.
  */
@@ -32,6 +32,7 @@ enum { MOST = 64, SWEPT = 1 << 16, LINE = 64, NS_PER_S = 1000000000, BIN_NS = 50
 
 static long planted_ns, every = 64, clock_ns, paid_ns, payments, owed, calls, unknown, made, freed, inits, first_ns;
 static double steps_a_ns, ticks_a_ns = 1;
+static long bin_ticks;
 static long bins[BINS];
 static const char* kind = "fixed";
 static int is_here = 1; /* whether this rank pays */
@@ -97,7 +98,7 @@ static void pay(void) {
     sweep(share);
   else
     work((long)((double)share * steps_a_ns));
-  const long end = ticks(), took = ns_since(begin, end) + clock_ns, bin = ns_since(first_ticks, end) / BIN_NS;
+  const long end = ticks(), took = ns_since(begin, end) + clock_ns, bin = (end - first_ticks) / bin_ticks;
   const int was_interrupted = took > 2 * share + 1000;
   ++owed;
   if (bin >= 0 && bin < BINS) bins[bin] += was_interrupted ? share : took;
@@ -133,6 +134,7 @@ __attribute__((constructor)) static void start(void) {
   }
   read_both(&last_ns, &last_ticks);
   ticks_a_ns = (double)(last_ticks - first_ticks) / (double)(last_ns - first_ns);
+  bin_ticks = (long)(BIN_NS * ticks_a_ns);
   const long before = ticks();
   for (int i = 1; i < 1000; i++) ticks();
   clock_ns = ns_since(before, ticks()) / 1000;
@@ -155,8 +157,13 @@ static void write_bins(void) {
   snprintf(path, sizeof path, "%s.%d", getenv("PLANTED_BINS"), (int)getpid());
   FILE* file = fopen(path, "wb");
   if (file == NULL) return;
-  long used = ns_since(first_ticks, ticks()) / BIN_NS + 1;
-  fwrite(&first_ns, sizeof first_ns, 1, file);
+  /* Only the whole run tells the pace of the counter well enough. */
+  long last_ns, last_ticks;
+  read_both(&last_ns, &last_ticks);
+  const long used = (last_ticks - first_ticks) / bin_ticks + 1;
+  const double ns_a_tick = (double)(last_ns - first_ns) / (double)(last_ticks - first_ticks);
+  const long header[] = {first_ns, (long)(1000 * ns_a_tick * (double)bin_ticks)};
+  fwrite(header, sizeof header, 1, file);
   fwrite(bins, sizeof *bins, (size_t)(used < BINS ? used : BINS), file);
   fclose(file);
 }
