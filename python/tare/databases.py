@@ -72,7 +72,7 @@ def opened(
         if other is not None:
             attached = _checked(other, name)
             with _one_line(attached):
-                connection.execute(f"ATTACH {_quoted(attached)} AS {OTHER} (READ_ONLY)")
+                connection.execute(f"ATTACH {quoted(attached)} AS {OTHER} (READ_ONLY)")
         with _one_line(path):
             _close(connection, writes_to)
             _check(connection, {path.stem: path} | ({OTHER: other / name} if other else {}), schema)
@@ -107,7 +107,7 @@ def _close(connection: DuckDBPyConnection, writes_to: Path | None, *, locked: bo
     """Leaves the connection what it has, and nothing else."""
     connection.execute("SET python_enable_replacements = false")  # a name in a query is no variable of ours
     if writes_to is not None:
-        connection.execute(f"SET allowed_directories = [{_quoted(writes_to)}]")
+        connection.execute(f"SET allowed_directories = [{quoted(writes_to)}]")
     connection.execute("SET enable_external_access = false")
     if locked:
         connection.execute("SET lock_configuration = true")
@@ -151,6 +151,7 @@ def errors(what: str) -> Iterator[None]:
         raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """The path as a text of SQL."""
     text = str(path).replace("'", "''")
     return f"'{text}'"

@@ -38,7 +38,6 @@ PYTHON = {
     "lab/study/provenance.py": "programs and libraries, when a study runs; /proc",
     "tables/dataset.py": "the output that the user names, a new directory",
     "lab/study/page.py": "tare's own script",
-    "lab/study/store.py": "the directory of tables that the user names",
     "lab/study/runner.py": "the new directory of a run of a study; /proc",
 }
 NATIVE = {

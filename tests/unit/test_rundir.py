@@ -57,7 +57,7 @@ def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:
 def test_meta_is_replaced_as_a_whole(tmp_path: Path) -> None:
     directory.write_meta(tmp_path, metadata(name="old"))
     directory.write_meta(tmp_path, metadata(name="new"))
-    assert directory.read_meta(tmp_path, 1).name == "new"
+    assert directory.read_meta(tmp_path).name == "new"
     assert [path.name for path in tmp_path.iterdir()] == [META]
     assert (tmp_path / META).stat().st_mode & 0o777 == 0o600
 
@@ -76,11 +76,11 @@ def test_meta_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
 def test_a_pipe_instead_of_meta_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / META)
     with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
-        directory.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path)
     (tmp_path / META).unlink()
     (tmp_path / META).symlink_to("/dev/zero")
     with pytest.raises(CommandError, match=r"meta\.json is a symbolic link"):
-        directory.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path)
 
 
 def test_a_name_in_meta_leads_nowhere(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, content: str | None,
     if content is not None:
         (tmp_path / META).write_text(content)
     with pytest.raises(CommandError, match=message) as caught:
-        directory.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path)
     assert "\n" not in str(caught.value)
 
 

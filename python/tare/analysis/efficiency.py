@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import grouped
 from tare.analysis.ranks import mpi_share
 from tare.analysis.scheduling import off_processor
 
@@ -50,11 +51,12 @@ class Efficiency:
 
 def efficiencies(processes: Sequence[Process]) -> list[Efficiency]:
     """The efficiencies of each world, from the processes that have a rank in it, without a replay."""
-    worlds: dict[int, list[Process]] = {}
-    for process in processes:
-        if process.rank >= 0:
-            worlds.setdefault(process.world, []).append(process)
-    return [_efficiency(world, ranks) for world, ranks in sorted(worlds.items())]
+    return [_efficiency(world, ranks) for world, ranks in sorted(by_world(processes).items())]
+
+
+def by_world(processes: Sequence[Process]) -> dict[int, list[Process]]:
+    """The processes that have a rank, by world."""
+    return grouped((each for each in processes if each.rank >= 0), lambda process: process.world)
 
 
 def replayed(

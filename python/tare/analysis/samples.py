@@ -8,12 +8,13 @@ J. S. Vetter, "Dynamic statistical profiling of communication activity in distri
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tare import units
+from tare.analysis.groups import grouped
 from tare.analysis.intervals import NORMAL_QUANTILE
 from tare.analysis.rows import UNKNOWN, Placed, changed, fields, place_of
 
@@ -137,9 +138,7 @@ def record(row: Row, keys: Sequence[Key]) -> dict[str, Any]:
 
 def summed(samples: Iterable[SampleRow], sites: Sequence[Site], keys: Sequence[Key]) -> list[Row]:
     """One row for each combination of `keys` that occurs, the slowest first."""
-    groups: dict[_Class, list[SampleRow]] = defaultdict(list)
-    for sample in samples:
-        groups[_class_of(sample, sites, keys)].append(sample)
+    groups = grouped(samples, lambda sample: _class_of(sample, sites, keys))
     rows = [_row(key, group) for key, group in groups.items()]
     return sorted(rows, key=lambda row: -row.mean_ns)
 
@@ -336,12 +335,7 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         margin = _margin(group, count, number.value, mean)
 
     return Row(
-        world=of.world,
-        source=of.source,
-        destination=of.destination,
-        send=of.send,
-        receive=of.receive,
-        bytes=of.bytes,
+        **vars(of),
         count=count,
         estimate=number.value if number else None,
         estimate_low=number.low if number else None,
@@ -454,6 +448,14 @@ def _histogram(group: Sequence[SampleRow]) -> list[Bin] | None:
         for number, count in enumerate(counts)
         if count
     ]
+
+
+def together(rows: Iterable[Row]) -> list[Bin]:
+    """The histograms of all rows as one, by ascending latency."""
+    counts: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        counts.update({(each.from_ns, each.to_ns): each.count for each in row.histogram or ()})
+    return [Bin(*bounds, count) for bounds, count in sorted(counts.items())]
 
 
 def bin_start(number: int) -> int:

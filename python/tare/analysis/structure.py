@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from tare.analysis.groups import grouped
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 
 if TYPE_CHECKING:
@@ -72,16 +73,12 @@ class PhaseRow(Placed):
 def phases(run: Run) -> list[PhaseRow]:
     """The phases by world and time; reads the trace."""
     found = run.structure
-    loops: dict[tuple[int, int], list[Loop]] = {}
-    for loop in found.loops:
-        loops.setdefault((loop.world, loop.number), []).append(loop)
+    loops = grouped(found.loops, lambda loop: (loop.world, loop.number))
     return [_phase(each, loops.get((each.world, each.number), []), run.sites) for each in found.phases]
 
 
 def _phase(of: DetectedPhase, loops: Sequence[Loop], sites: Sequence[Site]) -> PhaseRow:
-    by_line: dict[tuple[str, int], list[Loop]] = {}
-    for loop in loops:
-        by_line.setdefault((loop.function, loop.site), []).append(loop)
+    by_line = grouped(loops, lambda loop: (loop.function, loop.site))
     together = sorted(by_line.values(), key=lambda each: (-len(each), each[0].rank))
     return PhaseRow(
         **fields(of, OF_DETECTED),

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import grouped
 from tare.analysis.intervals import NORMAL_QUANTILE
 from tare.analysis.rows import changed
 
@@ -167,10 +168,7 @@ def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> s
 def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
     """The spells that all ranks of the first world have gone through, in order."""
     world = min(spell.world for spell in spells)
-    by_number: dict[int, list[Spell]] = defaultdict(list)
-    for spell in spells:
-        if spell.world == world:
-            by_number[spell.spell].append(spell)
+    by_number = grouped((each for each in spells if each.world == world), lambda spell: spell.spell)
     ranks = max(len(rows) for rows in by_number.values())
     has_polls = any(spell.counted_polls for spell in spells)
     for _, rows in sorted(by_number.items()):
@@ -214,10 +212,7 @@ def _mean_log(spells: Sequence[_Relative]) -> float:
 
 
 def _relative(spells: Iterable[_Spell]) -> Iterator[_Relative]:
-    strata: dict[tuple[object, ...], list[_Spell]] = defaultdict(list)
-    for spell in spells:
-        strata[spell.key].append(spell)
-    for stratum in strata.values():
+    for stratum in grouped(spells, lambda spell: spell.key).values():
         logs: dict[bool, list[float]] = {True: [], False: []}
         for spell in stratum:
             logs[spell.measured].append(math.log(spell.ns / spell.sync_points))

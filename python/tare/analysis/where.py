@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from tare.analysis import deadlock, mismatch
 from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll, rank_of
 from tare.analysis.deadlock import Deadlock
+from tare.analysis.groups import grouped
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 from tare.functions import is_collective, meaning
@@ -195,12 +196,12 @@ def _is_polling(call: CurrentCall, standing: Collection[Identity]) -> bool:
 
 def folded(rows: Iterable[Row]) -> list[list[Row]]:
     """Rows of one kind together, in the order of their first ranks."""
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
+
+    def kind(row: Row) -> tuple[object, ...]:
         # A thread that polls is inside by chance.
-        inside = row.inside and not row.polling
-        groups.setdefault((inside, *(getattr(row, name) for name in _FOLDED_BY)), []).append(row)
-    return list(groups.values())
+        return row.inside and not row.polling, *(getattr(row, name) for name in _FOLDED_BY)
+
+    return list(grouped(rows, kind).values())
 
 
 _FOLDED_BY = (

@@ -76,13 +76,10 @@ def print_json(schema: str, of: Path | None, content: Mapping[str, Any]) -> None
 
 def followed(run: Path) -> tuple[Metadata, Live]:
     """A run that is monitored, and what follows it. CommandError if it is not."""
-    from tare import _native
     from tare.monitor.live import Live
     from tare.runs import directory, requests
 
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
-    if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
-        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    meta = directory.monitored(run, also_ended=True)
     return meta, Live(run, pulls=requests.needed(run, meta.options.monitor))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import rank_numbers
 from tare.analysis import profile
+from tare.analysis.groups import grouped
 from tare.errors import NOTHING_MEASURED, CommandError, UsageError
 
 if TYPE_CHECKING:
@@ -95,9 +96,7 @@ def _meant(name: str, known: Sequence[str], functions: Sequence[str]) -> str:
 
 def _near(name: str, names: Iterable[str]) -> list[str]:
     """The nearest names, at most three: equal but for case and MPI_, else the most alike."""
-    bare: dict[str, list[str]] = {}
-    for each in names:
-        bare.setdefault(_bare(each), []).append(each)
+    bare = grouped(names, _bare)
     if _bare(name) in bare:
         return bare[_bare(name)]
     if not _bare(name):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams
 from tare.analysis.comparable import Differing, differing, failure_reason
@@ -21,6 +21,9 @@ from tare.commands.reading import conclude, open_readable
 from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
 from tare.runs.run import Run
+
+if TYPE_CHECKING:
+    from tare.reporters.sheet import Sheet
 
 SCHEMA = "tare.diff/1"
 BETWEEN = "vs"
@@ -118,10 +121,7 @@ def diff(
 def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -> int:
     """What --scaling prints."""
     from tare.analysis import scaling
-    from tare.reporters import markdown as markdown_reporter
     from tare.reporters import scaling as reporter
-    from tare.reporters import terminal
-    from tare.reporters.console import console
 
     if len(paths) < 2:
         raise UsageError("--scaling compares at least two runs: tare diff --scaling RUN2 RUN4 RUN8")
@@ -133,28 +133,29 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
         content = {
             "runs": [asdict(point) for point in points],
             "lines": [
-                {
-                    "function": line.function,
-                    **fields(line.place, PLACE),
-                    "shares": list(line.shares),
-                    "growth": line.growth,
-                }
+                {"function": line.function, **fields(line.place, PLACE), **fields(line, ("shares", "growth"))}
                 for line in lines
             ],
         }
         print_json("tare.scaling/1", None, content)
         conclude(*runs, reported=True)
         return 0
-    out = console()
-    for number, sheet in enumerate((reporter.efficiencies(points), reporter.lines(points, lines))):
-        if number:
-            out.line()
-        if markdown:
-            markdown_reporter.write(sys.stdout, sheet)
-        else:
-            terminal.show_sheet(out, sheet)
+    _print(reporter.efficiencies(points), markdown)
+    streams.say()
+    _print(reporter.lines(points, lines), markdown)
     conclude(*runs)
     return 0
+
+
+def _print(sheet: Sheet, markdown: bool) -> None:
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import terminal
+    from tare.reporters.console import console
+
+    if markdown:
+        markdown_reporter.write(sys.stdout, sheet)
+    else:
+        terminal.show_sheet(console(), sheet)
 
 
 def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -219,16 +220,10 @@ def _line(line: Line) -> dict[str, Any]:
 def _numbers(comparison: Comparison) -> dict[str, Any]:
     low, high = comparison.interval or (None, None)
     return {
-        "base": comparison.base,
-        "new": comparison.new,
-        "base_mean": comparison.base_mean,
-        "new_mean": comparison.new_mean,
-        "ratio": comparison.ratio,
+        **fields(comparison, ("base", "new", "base_mean", "new_mean", "ratio")),
         "ratio_low": low,
         "ratio_high": high,
-        "p": comparison.p,
-        "corrected_p": comparison.corrected_p,
-        "differs": comparison.differs,
+        **fields(comparison, ("p", "corrected_p", "differs")),
     }
 
 
@@ -242,8 +237,6 @@ def _show(
     markdown: bool,
 ) -> None:
     from tare.reporters import diff as reporter
-    from tare.reporters import markdown as markdown_reporter
-    from tare.reporters import terminal
     from tare.reporters.console import console
 
     out = console()
@@ -254,10 +247,7 @@ def _show(
     out.line(reporter.title(base, new))
     for sheet in sheets:
         out.line()
-        if markdown:
-            markdown_reporter.write(sys.stdout, sheet)
-        else:
-            terminal.show_sheet(out, sheet)
+        _print(sheet, markdown)
     warned = [*reporter.differing(others), *reporter.failed_runs(failed_runs)]
     if warned:
         out.line()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
 from tare.runs.retiming import Times
 
 SCHEMA = "tare.explain/1"
+OF_RANKS = ("ranks", "net_ns", "mpi_share", "total_ns", "lost_ns", "unexplained_ns", "is_traced")
 
 
 def explain(
@@ -29,13 +31,7 @@ def explain(
     if json:
         content = {
             "program": recording.meta.name,
-            "ranks": found.ranks,
-            "net_ns": found.net_ns,
-            "mpi_share": found.mpi_share,
-            "total_ns": found.total_ns,
-            "lost_ns": found.lost_ns,
-            "unexplained_ns": found.unexplained_ns,
-            "is_traced": found.is_traced,
+            **fields(found, OF_RANKS),
             "findings": [explanation.record(each, recording.start_ns) for each in found.findings],
             "sentences": explanation.sentences(found, recording.start_ns),
             "times": times.value,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tare import streams
 from tare.commands import RunDirectory
-from tare.errors import CommandError, UsageError
+from tare.errors import UsageError
 from tare.options import Option
 from tare.runs import controls, directory
 
@@ -47,14 +47,10 @@ def monitor(
         raise UsageError("nothing to do: add --set KEY=VALUE, or --send NAME=VALUE")
     if not send and (rank is not None or text):
         raise UsageError("--rank and --text are for --send NAME=VALUE")
-    from tare import _native
-
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
-    if not meta.options.monitor:
-        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    meta = directory.monitored(run)
     requests = []
     if changes is not None:
-        requests.append((changes, _change(meta.options.monitor, changes, meta.command)))
+        requests.append((changes, _change(meta.options.monitor or "", changes, meta.command)))
     requests += [(one, _message(one, rank, text=text)) for one in send or []]
     for said, request in requests:
         streams.say(f"{said}: from round {controls.ask(run, request)} on")

@@ -70,11 +70,7 @@ def top(
 
 
 def _goes_on(run: Path, meta: Metadata) -> bool:
-    from tare import _native
-
-    return (
-        runner.is_going_on(run, meta) and directory.read_meta(run, _native.FORMAT_VERSION).state == "running"
-    )
+    return runner.is_going_on(run, meta) and directory.read_meta(run).state == "running"
 
 
 def _check_filter(run: Path, meta: Metadata) -> None:

@@ -163,10 +163,8 @@ class _Watching:
         return has_gone_on
 
     def _is_going_on(self) -> bool:
-        from tare import _native
-
         with suppress(TareError, OSError):
-            return runner.is_going_on(self._run, directory.read_meta(self._run, _native.FORMAT_VERSION))
+            return runner.is_going_on(self._run, directory.read_meta(self._run))
         return False
 
     def _seen(self) -> Any:

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,33 +17,33 @@ from tare import programs, streams
 from tare.errors import CommandError
 from tare.measuring import library, open_mpi, sanitizers, signals, tared
 from tare.runs import directory
-from tare.runs.metadata import Metadata
+from tare.runs.metadata import Metadata, Options
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
-# What `tare run` says to the library in the ranks (docs/environment.md); a run has none of another's.
-VARIABLES = (
-    "RUN_DIR",
-    "RUN_ID",
-    "RUN_KEY",
-    "SEGMENT_DIR",
-    "COLLECTOR",
-    "TRACE",
-    "BUFFER",
-    "POLICY",
-    "KEEP_NS",
-    "WRITE",
-    "DRAIN",
-    "STACK",
-    "WITH",
-    "LOOKUPS",
-    "SAMPLE",
-    "GROUP",
-    "WEIGH",
-    "BUDGET",
-    "MONITOR",
-    "TARED",
-)
+# What `tare run` says to the library in the ranks (docs/environment.md), as far as it is not empty; a run has
+# none of another's.
+TOLD: dict[str, Callable[[Metadata, Path], object]] = {
+    "RUN_DIR": lambda _, run_dir: run_dir,
+    "RUN_ID": lambda meta, _: meta.run_id,
+    "RUN_KEY": lambda meta, _: meta.run_key,
+    "SEGMENT_DIR": lambda meta, _: meta.segment_dir,
+    "COLLECTOR": lambda meta, run_dir: _collector(meta, run_dir),
+    "TRACE": lambda meta, _: "1" if meta.options.trace else "",
+    "BUFFER": lambda meta, _: meta.options.buffer,
+    "POLICY": lambda meta, _: meta.options.policy,
+    "KEEP_NS": lambda meta, _: meta.options.keep_ns,
+    "WRITE": lambda meta, _: "" if meta.options.write else "none",
+    "DRAIN": lambda meta, _: library.find(library.TARED) if tared.drains(meta.options) else "",
+    "STACK": lambda meta, _: meta.options.stack,
+    "WITH": lambda meta, _: ",".join(meta.options.sources),
+    "LOOKUPS": lambda meta, _: "time" if meta.options.time_lookups else "",
+    "SAMPLE": lambda meta, _: meta.options.sample,
+    "WEIGH": lambda meta, _: "" if meta.options.weigh is None else repr(meta.options.weigh),
+    "BUDGET": lambda meta, _: _budget(meta.options),
+    "TARED": lambda meta, _: library.find(library.TARED) if meta.options.monitor else "",
+}
+VARIABLES = (*TOLD, "GROUP", "MONITOR")
 # What a user says to it by hand.
 OF_USERS = ("SAMPLE_WAIT",)
 
@@ -66,51 +66,28 @@ class Ending:
 
 def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     """The caller's environment and the contract with the preload library."""
-    from tare import _native
-
-    result = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in {f"TARE_{variable}" for variable in VARIABLES}
-    }
+    inherited = {f"TARE_{name}" for name in VARIABLES}
+    result = {name: value for name, value in os.environ.items() if name not in inherited}
     before = os.environ.get("LD_PRELOAD")
     result["LD_PRELOAD"] = f"{preload}:{before}" if before else str(preload)
-    result["TARE_RUN_DIR"] = str(run_dir)
-    result["TARE_RUN_ID"] = meta.run_id
-    result["TARE_RUN_KEY"] = meta.run_key
-    result["TARE_SEGMENT_DIR"] = meta.segment_dir
-    result["TARE_COLLECTOR"] = _native.collector([directory.segment_dir(run_dir, meta), run_dir])
-    options = meta.options
-    if options.trace:
-        result["TARE_TRACE"] = "1"
-    if options.buffer:
-        result["TARE_BUFFER"] = str(options.buffer)
-    result["TARE_POLICY"] = options.policy
-    if options.keep_ns:
-        result["TARE_KEEP_NS"] = str(options.keep_ns)
-    if not options.write:
-        result["TARE_WRITE"] = "none"
-    if tared.drains(options):
-        result["TARE_DRAIN"] = str(library.find(library.TARED))
-    if options.stack:
-        result["TARE_STACK"] = str(options.stack)
-    if options.time_lookups:
-        result["TARE_LOOKUPS"] = "time"
-    if options.sample:
-        result["TARE_SAMPLE"] = options.sample
-    if options.sources:
-        result["TARE_WITH"] = ",".join(options.sources)
-    if options.weigh is not None:
-        result["TARE_WEIGH"] = repr(options.weigh)
-    if options.budget is not None:
-        size = "" if options.budget_bytes is None else f",{options.budget_bytes}"
-        result["TARE_BUDGET"] = repr(options.budget) + size
-    if options.monitor:
-        result["TARE_TARED"] = str(library.find(library.TARED))
+    said = {name: value(meta, run_dir) for name, value in TOLD.items()}
+    result |= {f"TARE_{name}": str(value) for name, value in said.items() if value}
     result |= tared.variables(meta) | sanitizers.variables(result)
     told = [f"TARE_{name}" for name in (*VARIABLES, *OF_USERS)]
     ours = ["LD_PRELOAD", sanitizers.VARIABLE, *(name for name in told if name in result)]
     return result | open_mpi.handed_on(meta.command, result, ours)
+
+
+def _collector(meta: Metadata, run_dir: Path) -> str:
+    from tare import _native
+
+    return _native.collector([directory.segment_dir(run_dir, meta), run_dir])
+
+
+def _budget(options: Options) -> str:
+    if options.budget is None:
+        return ""
+    return repr(options.budget) + ("" if options.budget_bytes is None else f",{options.budget_bytes}")
 
 
 def check_startable(command: Sequence[str]) -> None:

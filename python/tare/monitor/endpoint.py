@@ -132,23 +132,17 @@ class Metrics:
     def _of_events(self, events: list[Event]) -> Iterator[Any]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-        labels = ("event", "kind")
         timed = self._limited([event for event in events if event.kind != "counter"])
-        counters = {
-            name: (CounterMetricFamily(f"tare_event_{name}", about, labels=labels, unit=unit), of)
-            for name, about, unit, of in _COUNTERS
-        }
-        gauges = {
-            name: (GaugeMetricFamily(f"tare_event_{name}", about, labels=labels, unit=unit), of)
-            for name, about, unit, of in _GAUGES
-        }
-        for event in timed:
-            values = (distinct(event.name), event.kind)
-            for name, (counter, of) in counters.items():
-                counter.add_metric(values, self._grown(name, event.kind, event.name, of(event)))
-            for gauge, of in gauges.values():
-                gauge.add_metric(values, of(event))
-        yield from (family for family, _ in (*counters.values(), *gauges.values()))
+        for name, about, unit, of in (*_COUNTERS, *_GAUGES):
+            is_counter = (name, about, unit, of) in _COUNTERS
+            make = CounterMetricFamily if is_counter else GaugeMetricFamily
+            family = make(f"tare_event_{name}", about, labels=("event", "kind"), unit=unit)
+            for event in timed:
+                value = of(event)
+                if is_counter:
+                    value = self._grown(name, event.kind, event.name, value)
+                family.add_metric((distinct(event.name), event.kind), value)
+            yield family
         values_of = self._limited([event for event in events if event.kind == "counter"])
         for name, about, of in _VALUES:
             family = GaugeMetricFamily(f"tare_counter_{name}", about, labels=("counter",))

@@ -82,19 +82,15 @@ def _phases(run: Run) -> list[dict[str, Any]]:
 def _environment(run: Run) -> dict[str, Any]:
     meta = run.meta
     return {
-        "command": meta.command,
-        "cwd": meta.cwd,
-        "host": meta.host,
+        **fields(meta, ("command", "cwd", "host")),
         "hosts": sorted({process.host for process in run.processes})[:1000],
         "executables": sorted({process.executable for process in run.processes})[:100],
         "mpi": sorted({process.mpi for process in run.processes})[:100],
         "abi": sorted({process.abi for process in run.processes}),
-        "tare": meta.tare,
-        "run_id": meta.run_id,
+        **fields(meta, ("tare", "run_id")),
         "options": {name: value for name, value in asdict(meta.options).items() if value not in (None, ())},
         "variables": meta.environment,
         "communicators": [
-            {"world": each.world, "name": each.name, "size": each.size, "inter": each.inter}
-            for each in run.communicators[:1000]
+            fields(each, ("world", "name", "size", "inter")) for each in run.communicators[:1000]
         ],
     }

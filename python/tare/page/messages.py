@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare.analysis import communication, samples
@@ -23,10 +24,7 @@ def matrix(run: Run) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "world": found.world,
-        "size": found.size,
-        "group": found.group,
-        "elsewhere": found.elsewhere,
+        **fields(found, ("world", "size", "group", "elsewhere")),
         "cells": [[*cell, count, found.bytes[cell]] for cell, count in sorted(found.messages.items())],
     }
 
@@ -40,18 +38,9 @@ def latencies(run: Run) -> dict[str, Any] | None:
     return {
         "totals": samples.totals(run.sample_summaries),
         "limits": samples.limits(run.sample_summaries),
-        "histogram": _histogram(rows),
+        "histogram": [asdict(each) for each in samples.together(rows)],
         "rows": [_latency(row) for row in rows[:LATENCIES_LISTED]],
     }
-
-
-def _histogram(rows: list[samples.Row]) -> list[dict[str, int]]:
-    counts: dict[tuple[int, int], int] = {}
-    for row in rows:
-        for each in row.histogram or ():
-            key = each.from_ns, each.to_ns
-            counts[key] = counts.get(key, 0) + each.count
-    return [{"from_ns": start, "to_ns": end, "count": counts[start, end]} for start, end in sorted(counts)]
 
 
 def _latency(row: samples.Row) -> dict[str, Any]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 
+AS_THEY_ARE = ("world", "rank", "net_ns", "threads_ns", "mpi_ns", "calls")
+
+
 def of_run(run: Run) -> dict[str, Any]:
     """Columns of equal length, in the order of world and rank; texts are numbers in lists of their own."""
     processes = run.processes
@@ -21,15 +24,10 @@ def of_run(run: Run) -> dict[str, Any]:
         "hosts": hosts.texts,
         "states": states.texts,
         "columns": {
-            "world": [process.world for process in processes],
-            "rank": [process.rank for process in processes],
+            **{name: [getattr(process, name) for process in processes] for name in AS_THEY_ARE},
             "host": hosts.numbers,
             "state": states.numbers,
-            "net_ns": [process.net_ns for process in processes],
-            "threads_ns": [process.threads_ns for process in processes],
-            "mpi_ns": [process.mpi_ns for process in processes],
             "useful_ns": [useful_ns(process) for process in processes],
-            "calls": [process.calls for process in processes],
             "cost": [process.cost.net_share for process in processes],
         },
     }

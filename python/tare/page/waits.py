@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tare.analysis import structure
+from tare.analysis.groups import added
 from tare.analysis.rows import fields
 from tare.page.call_sites import place
 from tare.reporters import structure as text
@@ -51,9 +52,7 @@ def places(basis: Basis) -> Iterable[Placed]:
 
 
 def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
-    by_root: dict[int, int] = {}
-    for (rank, *_), cost_ns in group.by_delay.items():
-        by_root[rank] = by_root.get(rank, 0) + cost_ns
+    by_root = added((rank, cost_ns) for (rank, *_), cost_ns in group.by_delay.items())
     cause, cause_ns = next(iter(_longest(by_root).items()), (None, 0))
     return {
         "kind": group.kind,
@@ -125,9 +124,7 @@ def _phase(row: PhaseRow, kind: int, start_ns: int) -> dict[str, Any]:
         "start_ns": row.start_ns - start_ns,
         "most": f"outside MPI before {most}" if row.outside_calls else most,
         "loop": f"{loop.function} {terminal.place(loop)}" if loop else None,
-        "iterations": loop.iterations if loop else None,
-        "median_ns": loop.median_ns if loop else None,
-        "longest_ns": loop.longest_ns if loop else None,
+        **{name: getattr(loop, name, None) for name in ("iterations", "median_ns", "longest_ns")},
         "slow": [slow for each in row.loops for slow in _slow(row.phase, each, start_ns)],
     }
 

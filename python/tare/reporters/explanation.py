@@ -86,6 +86,11 @@ def _takes(found: Finding) -> str:
     return f"{units.percent(found.share)} of the ranks' time"
 
 
+def _who(found: Finding, verb: str) -> str:
+    """ "rank 3 spends", "ranks 0-2 spend"."""
+    return f"{rank_numbers.named(found.ranks)} {verb}{'s' if len(found.ranks) == 1 else ''}"
+
+
 def _call(function: str, at: Placed) -> str:
     """ "MPI_Recv at solver.c:12 (in step)"."""
     said = terminal.call(function, at)
@@ -133,13 +138,12 @@ _WAITS = {
 
 
 def _wait(found: Finding) -> str:
-    who = rank_numbers.named(found.ranks)
-    verb = "spends" if len(found.ranks) == 1 else "spend"
     part = found.here_share or 1.0
     here = "" if part > 0.95 else f", {units.percent(part)} of it"
     return (
-        f"{_capital(found.kind)}: {who} {verb} {_takes(found)} ({units.duration(found.time_ns)}){here} in "
-        f"{_call(found.function, found.at)} {_WAITS[found.kind]}{_because(found)}{_trend(found)}."
+        f"{_capital(found.kind)}: {_who(found, 'spend')} {_takes(found)} "
+        f"({units.duration(found.time_ns)}){here} in {_call(found.function, found.at)} {_WAITS[found.kind]}"
+        f"{_because(found)}{_trend(found)}."
     )
 
 
@@ -158,22 +162,19 @@ def _wrong_order(found: Finding) -> str:
 
 def _unexpected(found: Finding) -> str:
     many = units.number_of(found.calls, "message")
-    who = rank_numbers.named(found.ranks)
-    verb = "receives" if len(found.ranks) == 1 else "receive"
     return (
-        f"Unexpected messages: in {_call(found.function, found.at)}, {who} {verb} {many} that came "
-        f"before they were asked for ({units.size(found.bytes_per_call or 0)} on average, most from rank "
-        f"{found.detail}). Up to {found.queue or 0:,} lay there at once, and most of these receives take "
-        f"longer than usual, by {units.duration(found.most_ns or 0)} on average: this costs {_takes(found)}."
+        f"Unexpected messages: in {_call(found.function, found.at)}, {_who(found, 'receive')} {many} that "
+        f"came before they were asked for ({units.size(found.bytes_per_call or 0)} on average, most from "
+        f"rank {found.detail}). Up to {found.queue or 0:,} lay there at once, and most of these receives "
+        f"take longer than usual, by {units.duration(found.most_ns or 0)} on average: this costs "
+        f"{_takes(found)}."
     )
 
 
 def _late_start(found: Finding) -> str:
-    who = rank_numbers.named(found.ranks)
-    spends = "spends" if len(found.ranks) == 1 else "spend"
     start = _call(found.cause_function, found.cause_at)
     return (
-        f"Late start: rank {found.cause_rank} leaves {start} later than others; {who} {spends} "
+        f"Late start: rank {found.cause_rank} leaves {start} later than others; {_who(found, 'spend')} "
         f"{_takes(found)} waiting because of that, most in {_call(found.function, found.at)}."
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis import samples as analysis
+from tare.analysis.groups import grouped
 from tare.reporters import drawing
 
 if TYPE_CHECKING:
@@ -53,11 +54,10 @@ def _sizes(out: Console, rows: Sequence[Row]) -> None:
     sized = [(row.bytes, row) for row in rows if row.bytes is not None]
     if len(sized) < 2:
         return
-    sums: dict[int, list[Row]] = defaultdict(list)  # by power of two, from it on
-    for size, row in sized:
-        sums[size.bit_length()].append(row)
     bars = []
-    for power, of in sorted(sums.items()):
+    # By power of two, from it on.
+    for power, found in sorted(grouped(sized, lambda each: each[0].bit_length()).items()):
+        of = [row for _, row in found]
         mean = _mean_ns(of)
         start = 1 << (power - 1) if power else 0
         label = units.size_range(start, 1 << power)
@@ -75,10 +75,8 @@ def _ranks(out: Console, rows: Sequence[Row]) -> None:
         return
     groups = drawing.groups(max(max(source, to) for source, to, _ in known) + 1, drawing.MAX_CELLS)
     size = len(groups[0])
-    cells: dict[tuple[int, int], list[Row]] = defaultdict(list)
-    for source, to, row in known:
-        cells[source // size, to // size].append(row)
-    means = {place: _mean_ns(of) for place, of in cells.items()}
+    cells = grouped(known, lambda each: (each[0] // size, each[1] // size))
+    means = {place: _mean_ns([row for *_, row in of]) for place, of in cells.items()}
     one = "rank" if size == 1 else "group"
     note = f"darkest: {units.duration(max(means.values()))} from one {one} to another, blank: no sample"
     title = f"Mean latency from {one} to {one}{' of ranks' if size > 1 else ''}"

@@ -227,9 +227,7 @@ def _start(bound: int) -> int:
 
 
 def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
-    together: Counter[int] = Counter()
-    for row in rows:
-        together.update(_counts(row))
+    together = {each.to_ns: each.count for each in analysis.together(rows)}
     if not together:
         return
     total, highest = sum(together.values()), max(together.values())
@@ -237,7 +235,7 @@ def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
     out.line("Latencies of these samples", bold=True)
     width = max(min(BAR_WIDTH, out.width - 36), 8)
     for bound in _span(rows):
-        count = together[bound]
+        count = together.get(bound, 0)
         label = f"{units.duration(_start(bound)):>8} - {units.duration(bound):<8}"
         bar = "█" * round(width * count / highest) or ("▏" if count else "")
-        out.line(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip() + "")
+        out.line(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip())

@@ -109,14 +109,16 @@ def listed(found: Sequence[Member]) -> str:
     return f"{names} and {len(found) - NAMED:,} more" if len(found) > NAMED else names
 
 
-def read_meta(path: Path, member: str, newest_version: int) -> Metadata:
+def read_meta(path: Path, member: str) -> Metadata:
     """meta.json of a run in an archive."""
+    from tare import _native
+
     for file in open_archive(path).files():
         if (file.member, file.name) == (member, META):
             with path.open("rb") as archive:
                 archive.seek(file.offset)
                 text = archive.read(min(file.present, directory.LARGEST_META))
-            return decode(text, f"{path}: {member}", newest_version)
+            return decode(text, f"{path}: {member}", _native.FORMAT_VERSION)
     raise CommandError(f"{member} in {path} has no {META}: `tare split {path}` takes out what it has")
 
 
@@ -152,10 +154,8 @@ def _must_be_complete(run_dir: Path) -> None:
 
 def _segments_left(run_dir: Path) -> list[Path]:
     """The segments that are left; none if meta.json is damaged: what is there is merged as it is."""
-    from tare import _native
-
     try:
-        return directory.segments(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))
+        return directory.segments(run_dir, directory.read_meta(run_dir))
     except CommandError:
         return []
 

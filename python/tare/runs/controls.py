@@ -25,9 +25,7 @@ def ask(run: Path, request: str, patience_s: float = PATIENCE_S) -> int:
     """
     from tare import _native
 
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
-    if not meta.options.monitor:
-        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    meta = directory.monitored(run)
     if not runner.is_going_on(run, meta):
         raise CommandError(f"{run} has ended")
     token = os.urandom(8).hex()

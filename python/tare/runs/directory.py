@@ -161,8 +161,10 @@ def open_to_group(run_dir: Path, meta: Metadata) -> None:
             private_files.open_to_group(path, group)
 
 
-def read_meta(run_dir: Path, newest_version: int) -> Metadata:
+def read_meta(run_dir: Path) -> Metadata:
     """meta.json of a run that this tare can read."""
+    from tare import _native
+
     if run_dir.is_file():
         raise CommandError(f"{run_dir} is neither a run directory nor an archive of runs")
     if not run_dir.is_dir():
@@ -172,7 +174,15 @@ def read_meta(run_dir: Path, newest_version: int) -> Metadata:
             text = directory.read(META, LARGEST_META)
     except FileNotFoundError:
         raise CommandError(f"{run_dir} is not a run directory: it has no {META}") from None
-    return decode(text, str(run_dir), newest_version)
+    return decode(text, str(run_dir), _native.FORMAT_VERSION)
+
+
+def monitored(run_dir: Path, *, also_ended: bool = False) -> Metadata:
+    """The same of a run that is monitored; CommandError if it is not. `also_ended`: files of rounds do."""
+    meta = read_meta(run_dir)
+    if not meta.options.monitor and not (also_ended and any(run_dir.glob("monitor-*.tare"))):
+        raise CommandError(f"{run_dir} is not monitored: start it with tare run --monitor -- COMMAND")
+    return meta
 
 
 def has_records(run_dir: Path, meta: Metadata) -> bool:

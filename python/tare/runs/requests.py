@@ -55,9 +55,7 @@ def answer(run: Path, patience_s: float = PATIENCE_S) -> int:
 
     CommandError if the run is not monitored with `pull`, or has ended, or if no round has come in time.
     """
-    from tare import _native
-
-    meta = directory.read_meta(run, _native.FORMAT_VERSION)
+    meta = directory.read_meta(run)
     if not are_answered(meta.options.monitor):
         raise CommandError(f"{run} takes no requests: start it with tare run --monitor=pull -- COMMAND")
     files = {file.path: file for file in rounds.of_directory(run)}

@@ -495,7 +495,7 @@ def _open_run(run_dir: Path, member: str | None) -> Run:
         from tare.runs import archive
 
         chosen = archive.choose_run(run_dir, member)
-        return Run(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
+        return Run(run_dir, archive.read_meta(run_dir, chosen), chosen)
     if member is not None:
         raise UsageError(f"{run_dir} is not an archive: leave out --member")
-    return Run(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))
+    return Run(run_dir, directory.read_meta(run_dir))

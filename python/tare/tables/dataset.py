@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tare import databases
 from tare.errors import CommandError
 from tare.reporters import csv
 from tare.runs import sql
@@ -20,6 +21,7 @@ NOT_WRITTEN = ("calls", "flushes")
 BY_RANK = ("events", "collectives", "requests", "waits")
 BY_WORLD = (*BY_RANK, "messages")
 MAX_RANKS = 1000
+PARQUET = "FORMAT parquet, COMPRESSION zstd"
 
 
 def written() -> list[str]:
@@ -52,23 +54,27 @@ def write(run: Run, to: Path, kind: Literal["parquet", "csv"]) -> int:
     return rows
 
 
+def write_csv(connection: DuckDBPyConnection, source: str, to: Path) -> int:
+    """Writes a table of the connection, or a query in brackets; the number of rows."""
+    with to.open("w", encoding="utf-8", newline="") as file:
+        return csv.write(file, *sql.result(connection.execute(f"FROM {source}")))
+
+
+def write_parquet(connection: DuckDBPyConnection, source: str, to: Path, options: str = PARQUET) -> int:
+    """The same, as DuckDB writes it."""
+    done = connection.execute(f"COPY (FROM {source}) TO {databases.quoted(to)} ({options})").fetchone()
+    return int(done[0]) if done else 0
+
+
 def _write_table(connection: DuckDBPyConnection, run: Run, name: str, part: Path, kind: str) -> int:
     if kind == "csv":
-        with (part / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            return csv.write(file, *sql.result(connection.execute(f"FROM {name}")))
+        return write_csv(connection, name, part / f"{name}.csv")
     by = ["world", "rank"] if name in BY_RANK and len(run.processes) <= MAX_RANKS else ["world"]
-    options = "FORMAT parquet, COMPRESSION zstd"
     target = part / name
     if name in BY_WORLD:
-        whole = f"{options}, PARTITION_BY ({', '.join(by)}), WRITE_PARTITION_COLUMNS true"
-        if rows := _copy(connection, name, target, whole):
+        whole = f"{PARQUET}, PARTITION_BY ({', '.join(by)}), WRITE_PARTITION_COLUMNS true"
+        if rows := write_parquet(connection, name, target, whole):
             return rows
     # What has no rows has columns.
     target.mkdir(exist_ok=True)
-    return _copy(connection, name, target / "data_0.parquet", options)
-
-
-def _copy(connection: DuckDBPyConnection, name: str, to: Path, options: str) -> int:
-    quoted = str(to).replace("'", "''")
-    done = connection.execute(f"COPY (FROM {name}) TO '{quoted}' ({options})").fetchone()
-    return int(done[0]) if done else 0
+    return write_parquet(connection, name, target / "data_0.parquet")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tare.analysis import profile
 from tare.analysis.communication import MAX_GROUPS
-from tare.analysis.efficiency import useful_ns
+from tare.analysis.efficiency import by_world, useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Line, Losses
+from tare.analysis.groups import added, grouped
 from tare.analysis.rows import UNKNOWN, Placed, place_of, placed
 from tare.analysis.scheduling import Crowd, crowd_of
 from tare.functions import OUTSIDE_NET
@@ -60,10 +61,7 @@ class Basis:
         self.run = run
         run.expect_profile(["line"])
         run.expect_exchanges(MAX_GROUPS)
-        worlds: dict[int, list[Process]] = {}
-        for process in run.processes:
-            if process.rank >= 0:
-                worlds.setdefault(process.world, []).append(process)
+        worlds = by_world(run.processes)
         self.world = max(worlds, key=lambda each: sum(p.net_ns for p in worlds[each]), default=-1)
         self.processes: Sequence[Process] = worlds.get(self.world, [])
         self.other_worlds = max(len(worlds) - 1, 0)
@@ -114,11 +112,9 @@ class Basis:
 
     def messages_from(self, rank: int) -> dict[int, int]:
         """The number of messages that it sends to each other rank. Reads the peers of all ranks."""
-        sums: dict[int, int] = {}
-        for row in self.run.rows(self.run.peers(["rank"], [self.world])):
-            if row.rank == rank and row.peer is not None and row.peer != rank:
-                _add(sums, row.peer, row.sent_messages)
-        return sums
+        rows = self.run.rows(self.run.peers(["rank"], [self.world]))
+        others = [row for row in rows if row.rank == rank and row.peer not in (None, rank)]
+        return added((row.peer or 0, row.sent_messages) for row in others)
 
     @cached_property
     def waits(self) -> list[WaitGroup]:
@@ -178,19 +174,14 @@ class Basis:
         return self._outside(lambda of: of.time_ns - of.descheduled_ns)
 
     def _outside(self, time_ns: Callable[[OutsideSum], int]) -> dict[Line, dict[int, int]]:
-        times: dict[Line, dict[int, int]] = {}
-        for each in self.outside:
-            line = each.function, self.place(each.site)
-            _add(times.setdefault(line, {}), each.rank, time_ns(each))
-        return times
+        of_lines = grouped(self.outside, lambda of: (of.function, self.place(of.site)))
+        return {line: added((of.rank, time_ns(of)) for of in found) for line, found in of_lines.items()}
 
     @cached_property
     def sites_of(self) -> dict[Line, set[int]]:
         """The call sites of each line of the trace."""
-        sites: dict[Line, set[int]] = {}
-        for each in self.outside:
-            sites.setdefault((each.function, self.place(each.site)), set()).add(each.site)
-        return sites
+        of_lines = grouped(self.outside, lambda of: (of.function, self.place(of.site)))
+        return {line: {of.site for of in found} for line, found in of_lines.items()}
 
     def line_of_row(self, row: ProfileRow) -> Line:
         """The line of a row of the profile by line."""

@@ -16,7 +16,8 @@ from tare.analysis.explain.finding import (
     TINY_BYTES,
     Finding,
 )
-from tare.analysis.explain.losses import Line, Loss, is_of_messages, total
+from tare.analysis.explain.losses import Loss, is_of_messages, total
+from tare.analysis.groups import added
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
@@ -123,9 +124,7 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
 
 def main_line(losses: Sequence[Loss], found: Finding) -> Finding:
     """The finding with the time of the losses, and the line that has most of it."""
-    sums: dict[Line, float] = {}
-    for loss in losses:
-        sums[loss.line] = sums.get(loss.line, 0.0) + loss.time_ns
+    sums = added((loss.line, loss.time_ns) for loss in losses)
     (function, at), most_ns = max(sums.items(), key=lambda each: each[1])
     time_ns = total(losses)
     return replace(found, time_ns=round(time_ns), function=function, at=at, cause_share=most_ns / time_ns)

@@ -11,21 +11,15 @@ from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.iterations import slowest
 from tare.analysis.explain.losses import Loss
 from tare.analysis.explain.waiting import Group
+from tare.analysis.groups import grouped
 
 
 def of_waits(basis: Basis, told: Told) -> list[Finding]:
     """The findings of the waits that are not told yet. Each wait is told once."""
     if not basis.is_traced:
-        return [
-            each
-            for each in (waiting.hot_spot(basis, told), computing.imbalance(basis, told))
-            if each is not None
-        ]
-    found = []
-    for whole in (waiting.farm, waiting.hot_spot):
-        one = whole(basis, told)
-        if one:
-            found.append(one)
+        both = (waiting.hot_spot(basis, told), computing.imbalance(basis, told))
+        return [each for each in both if each is not None]
+    found = [one for whole in (waiting.farm, waiting.hot_spot) if (one := whole(basis, told))]
     slow = slowest(basis)
     for group in waiting.groups(told.losses.waits):
         if basis.share(group.time_ns) < MIN_SHARE:
@@ -67,12 +61,7 @@ def _with_order(basis: Basis, found: Finding) -> Finding:
 
 def _by_rank(losses: Sequence[Loss]) -> list[Group]:
     """The losses that a rank caused outside MPI, at whatever line; the largest first."""
-    of: dict[int, list[Loss]] = {}
-    for loss in losses:
-        if loss.activity and not loss.activity.in_call:
-            of.setdefault(loss.cause_rank, []).append(loss)
-    found = []
-    for each in of.values():
-        main = waiting.groups(each)[0]
-        found.append(Group(main.activity, each))
+    outside = [loss for loss in losses if loss.activity and not loss.activity.in_call]
+    of = grouped(outside, lambda loss: loss.cause_rank)
+    found = [Group(waiting.groups(each)[0].activity, each) for each in of.values()]
     return sorted(found, key=lambda group: -group.time_ns)

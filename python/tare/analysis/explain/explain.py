@@ -20,6 +20,7 @@ from tare.analysis.explain.finding import (
     Explanation,
     Finding,
 )
+from tare.analysis.rows import fields
 from tare.errors import CommandError
 
 
@@ -45,15 +46,10 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
-        ranks=basis.ranks,
-        net_ns=basis.net_ns,
         mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
-        total_ns=basis.total_ns,
-        lost_ns=basis.lost_ns,
+        **fields(basis, ("ranks", "net_ns", "total_ns", "lost_ns", "is_traced", "is_too_long")),
         unexplained_ns=basis.lost_ns - sum(each.lost_ns for each in found),
-        is_traced=basis.is_traced,
         is_too_short=is_too_short,
-        is_too_long=basis.is_too_long,
         notes=(*notes, *_notes(basis)),
     )
 

@@ -12,6 +12,7 @@ from tare.analysis.explain.finding import (
     Finding,
 )
 from tare.analysis.explain.losses import total
+from tare.analysis.groups import added
 
 if TYPE_CHECKING:
     from tare._native import Loop, SlowIteration
@@ -58,9 +59,7 @@ def _is_slow(loop: Loop, net_ns: int) -> bool:
 
 
 def _finding(basis: Basis, loop: Loop) -> Finding:
-    causes: dict[tuple[int, str, int, bool], int] = {}
-    for each in loop.slow:
-        causes[_cause(each)] = causes.get(_cause(each), 0) + each.cause_ns
+    causes = added((_cause(each), each.cause_ns) for each in loop.slow)
     most = max(causes, key=lambda each: causes[each])
     beyond_ns = sum(each.duration_ns - loop.median_ns for each in loop.slow)
     longest = max(loop.slow, key=lambda each: each.duration_ns)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import added, grouped
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, meaning
 
@@ -127,15 +128,12 @@ def all_of(basis: Basis) -> Losses:
         loss.by_time = _sums(loss.by_time, of.by_time)
         counts = loss.waits_of.get(of.cause_scheduled, [])
         loss.waits_of[of.cause_scheduled] = _sums(counts, of.waits_by_time)
-    room = {line: float(time_ns) for line, time_ns in _in_calls(basis).items()}
+    room = added((basis.line_of_row(row), float(row.time_ns)) for row in basis.lines)
     outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())
     _fit([loss for loss in found if loss.line[0] in OUTSIDE_NET], outside_ns)
-    by_line: dict[Line, list[Loss]] = {}
-    for loss in found:
-        if loss.line[0] not in OUTSIDE_NET:
-            by_line.setdefault(loss.line, []).append(loss)
-    for line, of_line in by_line.items():
+    inside = [loss for loss in found if loss.line[0] not in OUTSIDE_NET]
+    for line, of_line in grouped(inside, lambda loss: loss.line).items():
         _fit(of_line, room.get(line, 0.0))
         room[line] = room.get(line, 0.0) - total(of_line)
     for loss in _descheduled_in_calls(basis):
@@ -186,14 +184,6 @@ def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
 def is_of_messages(function: str) -> bool:
     """Whether a function of MPI sends, receives, or asks or waits for messages between two ranks."""
     return meaning(function).kind in ("send", "receive", "exchange", "probe", "start", "completion")
-
-
-def _in_calls(basis: Basis) -> dict[Line, int]:
-    times: dict[Line, int] = {}
-    for row in basis.lines:
-        line = basis.line_of_row(row)
-        times[line] = times.get(line, 0) + row.time_ns
-    return times
 
 
 def _fit(losses: list[Loss], most_ns: float) -> None:

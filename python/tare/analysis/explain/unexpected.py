@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import MIN_SHARE, Finding
-from tare.analysis.explain.losses import Activity, Line, total
+from tare.analysis.explain.losses import Activity, total
+from tare.analysis.groups import grouped
 
 
 def unexpected_messages(basis: Basis, told: Told) -> list[Finding]:
@@ -14,13 +15,9 @@ def unexpected_messages(basis: Basis, told: Told) -> list[Finding]:
     """
     if not basis.is_traced:
         return []
-    lines: dict[Line, list[int]] = {}
     rows = [each for each in basis.run.wait_report.unexpected if each.world == basis.world]
-    for number, each in enumerate(rows):
-        lines.setdefault((each.function, basis.place(each.site)), []).append(number)
     found = []
-    for (function, at), numbers in lines.items():
-        of = [rows[number] for number in numbers]
+    for (function, at), of in grouped(rows, lambda row: (row.function, basis.place(row.site))).items():
         messages, slow, time_ns = (
             sum(getattr(each, name) for each in of) for name in ("messages", "slow", "time_ns")
         )

@@ -19,6 +19,7 @@ from tare.analysis.explain.finding import (
     Finding,
 )
 from tare.analysis.explain.losses import Activity, Loss, is_of_messages, total
+from tare.analysis.groups import added, grouped
 from tare.analysis.rows import UNKNOWN
 from tare.functions import meaning
 
@@ -41,9 +42,7 @@ class Group:
 
     def by(self, key: Callable[[Loss], object]) -> dict[object, float]:
         """Their time by something, the largest first."""
-        sums: dict[object, float] = {}
-        for loss in self.losses:
-            sums[key(loss)] = sums.get(key(loss), 0.0) + loss.time_ns
+        sums = added((key(loss), loss.time_ns) for loss in self.losses)
         return dict(sorted(sums.items(), key=lambda each: -each[1]))
 
     def of_kinds(self, kinds: Collection[str]) -> float:
@@ -52,11 +51,7 @@ class Group:
 
     def by_rank(self) -> dict[int, float]:
         """Their time by the rank that waited."""
-        sums: dict[int, float] = {}
-        for loss in self.losses:
-            for rank, time_ns in loss.by_rank.items():
-                sums[rank] = sums.get(rank, 0.0) + time_ns
-        return sums
+        return added(each for loss in self.losses for each in loss.by_rank.items())
 
     def ranks(self) -> tuple[int, ...]:
         """The ranks that waited, but for those that waited little."""
@@ -78,9 +73,7 @@ class Group:
 
 def groups(losses: Sequence[Loss]) -> list[Group]:
     """Groups by activity; where that is not known, by line and kind. The largest first."""
-    found: dict[object, list[Loss]] = {}
-    for loss in losses:
-        found.setdefault(loss.activity or (loss.kind, loss.line), []).append(loss)
+    found = grouped(losses, lambda loss: loss.activity or (loss.kind, loss.line))
     return sorted((Group(of[0].activity, of) for of in found.values()), key=lambda group: -group.time_ns)
 
 
@@ -176,11 +169,13 @@ def serialised(basis: Basis, group: Group) -> Finding | None:
     activity = group.activity
     if activity is None or activity.in_call or 4 * group.of_kinds(IN_TURN) < group.time_ns:
         return None
-    on_path: dict[int, int] = {}
-    for part in basis.run.wait_report.critical_path:
-        line = part.function, basis.place(part.site)
-        if part.world == basis.world and not part.in_call and line == (activity.function, activity.at):
-            on_path[part.rank] = on_path.get(part.rank, 0) + part.time_ns
+    on_path = added(
+        (part.rank, part.time_ns)
+        for part in basis.run.wait_report.critical_path
+        if part.world == basis.world
+        and not part.in_call
+        and (part.function, basis.place(part.site)) == (activity.function, activity.at)
+    )
     path_ns, all_ns = sum(on_path.values()), sum(basis.outside_ns[activity.function, activity.at].values())
     by_cause = group.by_cause()
     most = max(by_cause.values()) / group.time_ns

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import grouped
 from tare.analysis.intervals import Interval, coverage, median_interval, samples_needed
 from tare.lab.study import plan, statistics
 from tare.lab.study.description import WRITING, Description
@@ -88,10 +89,7 @@ class Analysis:
 
     def timed_by_workload(self) -> dict[str, list[Cell]]:
         """The cells with times, by workload."""
-        result: dict[str, list[Cell]] = {}
-        for cell in self.timed_cells():
-            result.setdefault(cell.level("workload"), []).append(cell)
-        return result
+        return grouped(self.timed_cells(), lambda cell: cell.level("workload"))
 
     def pairs(self) -> Iterator[Pair]:
         """Each cell with its baseline, as far as both have runs in the same blocks."""
@@ -106,11 +104,8 @@ class Analysis:
 
     def timed_pairs(self) -> dict[str, list[Pair]]:
         """The pairs of which both sides have net times, by workload."""
-        result: dict[str, list[Pair]] = {}
-        for pair in self.pairs():
-            if (pair.ours["net"].notna() & pair.bare["net"].notna()).any():
-                result.setdefault(pair.cell.level("workload"), []).append(pair)
-        return result
+        timed = (each for each in self.pairs() if (each.ours["net"].notna() & each.bare["net"].notna()).any())
+        return grouped(timed, lambda pair: pair.cell.level("workload"))
 
     def splits(self) -> Iterator[Split]:
         """The splits of cells with `write` at "true" whose silent twin has runs in the same blocks."""
@@ -135,6 +130,14 @@ class Analysis:
             return None
         ours, bare = ours[known], bare[known]
         return statistics.paired(ours.to_list(), bare.to_list(), self.confidence, self.bound, self.precision)
+
+    def known(
+        self, response: str, pairs: Iterable[Pair] | None = None
+    ) -> Iterator[tuple[Pair, statistics.Paired]]:
+        """The pairs, or these of them, of which both sides have this time, compared."""
+        for pair in self.pairs() if pairs is None else pairs:
+            if (found := self.paired(pair, response)) is not None:
+                yield pair, found
 
     def verdict(self, found: statistics.Paired) -> str:
         """What the intervals and tests of a pair say of its overhead, in a few words."""

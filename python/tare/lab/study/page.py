@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tare import __version__
+from tare.analysis.rows import fields
 from tare.lab.study.sections import TEXT, Column, Figure, Section, Table, plain, shown
 from tare.page import document
 from tare.page.document import printable
@@ -30,11 +31,9 @@ def page(report: Report, to: Path) -> str:
         "schema": SCHEMA,
         "version": __version__,
         "study": {
-            "title": described.title,
-            "about": described.about,
+            **fields(described, ("title", "about")),
             "set": analysis.set_name,
-            "confidence": analysis.confidence,
-            "bound": analysis.bound,
+            **fields(analysis, ("confidence", "bound")),
             "warnings": report.warnings,
             "factors": analysis.results.varied,
             "responses": analysis.responses(),
@@ -76,8 +75,7 @@ def _link(run: Path, to: Path) -> str:
 
 def _section(section: Section) -> dict[str, Any]:
     return {
-        "title": section.title,
-        "about": section.about,
+        **fields(section, ("title", "about")),
         "parts": [_figure(part) if isinstance(part, Figure) else _table(part) for part in section.parts],
     }
 
@@ -90,9 +88,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 def _table(table: Table) -> dict[str, Any]:
     return {
-        "title": table.title,
-        "note": table.note,
-        "detail": table.detail,
+        **fields(table, ("title", "note", "detail")),
         "columns": [{"name": column.name, "text": column.kind == TEXT} for column in table.columns],
         "rows": [
             [_value(value, column) for value, column in zip(row, table.columns, strict=True)]

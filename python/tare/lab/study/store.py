@@ -14,8 +14,7 @@ from tare.errors import CommandError
 from tare.lab.study.plan import Planned
 from tare.lab.study.provenance import Provenance
 from tare.lab.study.runner import Outcome
-from tare.reporters import csv
-from tare.runs import sql
+from tare.tables import dataset
 
 if TYPE_CHECKING:
     import duckdb
@@ -339,12 +338,8 @@ class Store:
                 "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
             )
             with databases.errors(f"{path} cannot be written"):
-                if kind == "csv":
-                    with path.open("w", encoding="utf-8", newline="") as file:
-                        csv.write(file, *sql.result(self._connection.execute(f"FROM {source}")))
-                else:
-                    quoted = str(path.resolve()).replace("'", "''")
-                    self._connection.execute(f"COPY {source} TO '{quoted}' (FORMAT PARQUET)")
+                write = dataset.write_csv if kind == "csv" else dataset.write_parquet
+                write(self._connection, source, path.resolve())
             written.append(path)
         return written
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import units
+from tare.analysis.rows import fields
 from tare.lab.sweetspot.characterise import ACCEPTANCES, BELOW, Naive, Probe, Regularity, Stability, accepted
 from tare.lab.sweetspot.live_tree import Topology
 from tare.lab.sweetspot.survey import Survey
@@ -17,6 +18,7 @@ from tare.reporters.sheet import Heading, Sheet
 if TYPE_CHECKING:
     from tare.reporters.console import Console
 
+NAIVE_SHARES = ("complete", "overhead", "drained")
 LOSS_LINES = 16
 LOSS_COLUMNS = 72
 
@@ -187,18 +189,13 @@ def content(found: Survey) -> dict[str, Any]:
     rows: dict[str, Any] = {"trees": _trees(found.probes)}
     if found.stability:
         rows["stability"] = [
-            {"ranks": topology.ranks, "fan_out": topology.fan_out, "filter": topology.filter, **asdict(each)}
+            {**fields(topology, ("ranks", "fan_out", "filter")), **asdict(each)}
             for topology, of in found.stability.items()
             for each in of
         ]
     if found.detail is not None:
         rows["naive"] = [
-            asdict(each)
-            | {
-                "complete_percent": each.complete,
-                "overhead_percent": each.overhead,
-                "drained_percent": each.drained,
-            }
+            asdict(each) | {f"{name}_percent": share for name, share in fields(each, NAIVE_SHARES).items()}
             for each in found.detail.naive
         ]
         rows["irregular"] = [asdict(each) for each in found.detail.regularity]
@@ -209,15 +206,11 @@ def _trees(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
     """A row for each tree and size."""
     return [
         {
-            "ranks": topology.ranks,
-            "fan_out": topology.fan_out,
-            "transport": topology.transport,
-            "filter": topology.filter,
+            **fields(topology, ("ranks", "fan_out", "transport", "filter")),
             "events": probe.events,
             "resting_delay_ns": probe.rest_ns,
             "resting_delay_deviation_ns": probe.rest_deviation_ns,
-            "boi_ns": probe.boi_ns,
-            "boi_trials_ns": probe.boi_trials_ns,
+            **fields(probe, ("boi_ns", "boi_trials_ns")),
             "boi_trials_confirmed": probe.confirmed,
             "arrivals_below_boi": [
                 {"below": below, "percent": percent}
@@ -228,10 +221,7 @@ def _trees(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
             "worst_offload_ns": probe.worst_ns,
             "overall_offload_ns": probe.overall_ns,
             "limiting_overhead_percent": probe.limiting_overhead,
-            "reduction_ns": probe.reduction_ns,
-            "packet_ns": probe.packet_ns,
-            "steps": probe.steps,
-            "confirmations": probe.confirmations,
+            **fields(probe, ("reduction_ns", "packet_ns", "steps", "confirmations")),
         }
         for topology, of in probes.items()
         for probe in of

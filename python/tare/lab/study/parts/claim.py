@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import grouped
 from tare.analysis.intervals import Interval, samples_needed
 from tare.lab.study import statistics
 from tare.lab.study.analysis import Analysis, Split
@@ -88,10 +89,7 @@ def _over(
     fixed_but: tuple[str, ...],
 ) -> Iterator[Growth]:
     """The growth over splits that differ in the factors `fixed_but` alone."""
-    groups: dict[str, list[Split]] = {}
-    for split in splits:
-        groups.setdefault(_label(analysis, split, fixed_but), []).append(split)
-    for label, group in groups.items():
+    for label, group in grouped(splits, lambda split: _label(analysis, split, fixed_but)).items():
         known = [split for split in group if math.isfinite(place(split))]
         places = [place(split) for split in known]
         if len(set(places)) < 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.intervals import Interval, samples_needed
 from tare.lab.study import strategies
-from tare.lab.study.analysis import Analysis, Pair
+from tare.lab.study.analysis import Analysis
 from tare.lab.study.plan import Cell
 from tare.lab.study.sections import BYTES, CHANGE, COUNT, RATIO, SECONDS, Section, Table, columns, of_table
 
@@ -86,24 +86,15 @@ def _messages(analysis: Analysis) -> list[_Message]:
 
 
 def _bandwidths(analysis: Analysis, message: _Message) -> Iterator[list[object]]:
-    for pair in analysis.pairs():
-        row = _bandwidth_row(analysis, message, pair)
-        if row is not None:
-            yield row
-
-
-def _bandwidth_row(analysis: Analysis, message: _Message, pair: Pair) -> list[object] | None:
-    times = analysis.paired(pair, message.response)
-    if times is None:
-        return None
-    ours, bare = pair.ours[message.response], pair.bare[message.response]
-    change = analysis.interval(bare / ours - 1)
-    verdict = analysis.verdict(times)
-    return [
-        pair.label, message.bytes, float((message.bytes / bare).median()),
-        float((message.bytes / ours).median()), change.median, (change.low, change.high),
-        VERDICTS.get(verdict, verdict), change.count,
-    ]  # fmt: skip
+    for pair, times in analysis.known(message.response):
+        ours, bare = pair.ours[message.response], pair.bare[message.response]
+        change = analysis.interval(bare / ours - 1)
+        verdict = analysis.verdict(times)
+        yield [
+            pair.label, message.bytes, float((message.bytes / bare).median()),
+            float((message.bytes / ours).median()), change.median, (change.low, change.high),
+            VERDICTS.get(verdict, verdict), change.count,
+        ]  # fmt: skip
 
 
 def _latencies(analysis: Analysis) -> Table | None:

@@ -21,17 +21,14 @@ def summary(analysis: Analysis) -> Section | None:
         ("hook overhead", SECONDS), ("wrap overhead", SECONDS), ("blocks", COUNT),
     )  # fmt: skip
     for workload, pairs in analysis.timed_pairs().items():
-        rows = [row for pair in pairs if (row := _summary_row(analysis, pair)) is not None]
+        rows = [_summary_row(analysis, pair, net) for pair, net in analysis.known("net", pairs)]
         if rows:
             section.parts.append(Table(workload, names, rows, note))
             note = ""
     return section if section.parts else None
 
 
-def _summary_row(analysis: Analysis, pair: Pair) -> list[object] | None:
-    net = analysis.paired(pair, "net")
-    if net is None:
-        return None
+def _summary_row(analysis: Analysis, pair: Pair, net: statistics.Paired) -> list[object]:
     hook, wrap = (float((pair.ours[name] - pair.bare[name]).median()) for name in ("hook", "wrap"))
     return [
         analysis.short_label(pair.cell), float(pair.bare["net"].median()), net.relative.median,
@@ -81,16 +78,13 @@ def _row(analysis: Analysis, pair: Pair, response: str, found: statistics.Paired
 
 def power(analysis: Analysis) -> Section | None:
     """How exactly overheads are known, and how many repetitions would make them exact enough."""
-    rows: list[list[object]] = []
-    for pair in analysis.pairs():
-        found = analysis.paired(pair, "net")
-        if found is not None:
-            rows.append(
-                [
-                    pair.label, found.relative.count, found.relative.half_width, analysis.precision,
-                    found.needed, analysis.bound, found.needed_for_bound,
-                ]
-            )  # fmt: skip
+    rows: list[list[object]] = [
+        [
+            pair.label, found.relative.count, found.relative.half_width, analysis.precision,
+            found.needed, analysis.bound, found.needed_for_bound,
+        ]
+        for pair, found in analysis.known("net")
+    ]  # fmt: skip
     names = columns(
         "run", ("blocks", COUNT), ("half width reached", SHARE), ("asked", SHARE), ("blocks needed", COUNT),
         ("bound", SHARE), ("blocks to show it", COUNT),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tare.analysis.groups import grouped
 from tare.lab.study import frames, statistics
 from tare.lab.study.analysis import WRITE, Analysis
 from tare.lab.study.sections import COUNT, RATIO, SHARE, NotSignificant, P, Section, Table, columns
@@ -86,10 +87,7 @@ def shares(analysis: Analysis, design: Design) -> Iterator[Share]:
 def by_design(found: Iterable[Share]) -> Iterator[Table]:
     """A table for each design: a row a factor, a column a time."""
     note = "Share of the variation that each factor explains; in brackets where p is above 5 %."
-    by_name: dict[str, list[Share]] = {}
-    for share in found:
-        by_name.setdefault(share.design.name, []).append(share)
-    for name, own in by_name.items():
+    for name, own in grouped(found, lambda share: share.design.name).items():
         yield crossed(name, own, lambda share: share.response, note)
         note = ""
 
