@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -101,7 +100,9 @@ def _near(name: str, names: Iterable[str]) -> list[str]:
         return bare[_bare(name)]
     if not _bare(name):
         return []
-    found = difflib.get_close_matches(_bare(name), bare, n=3, cutoff=0.7)
+    from difflib import get_close_matches
+
+    found = get_close_matches(_bare(name), bare, n=3, cutoff=0.7)
     return [each for alike in found for each in bare[alike]]
 
 

@@ -30,6 +30,11 @@ class Console:
         text = visible(text.rstrip())
         self._stream.write(f"\033[1m{text}\033[0m\n" if bold and self._has_bold and text else f"{text}\n")
 
+    def title(self, text: str) -> None:
+        """An empty line, and the title of what follows."""
+        self.line()
+        self.line(text, bold=True)
+
     def paragraph(self, text: str, first: str = "", *, bold: bool = False) -> None:
         """Lines that fit, the first behind `first`, the others indented as far."""
         for line in wrapped(text, self.width, first):

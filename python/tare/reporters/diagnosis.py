@@ -36,6 +36,5 @@ def show(out: Console, findings: Sequence[Finding], checks: Sequence[Check]) -> 
     """Prints the checks of the machine, then the findings of each MPI."""
     terminal.show_sheet_with_text(out, Sheet.of(MACHINE, checks))
     for installation, group in groupby(findings, key=lambda finding: finding.installation):
-        out.line()
-        out.line(f"{installation.name}  {installation.launcher}", bold=True)
+        out.title(f"{installation.name}  {installation.launcher}")
         terminal.show_sheet_with_text(out, Sheet.of(BINDINGS, group), "  ")

@@ -40,8 +40,7 @@ def bars(out: Console, title: str, rows: Sequence[tuple[str, float, str]]) -> No
     labels = max(cells.width(label) for label, _, _ in rows)
     texts = max(cells.width(text) for _, _, text in rows)
     room = min(max(out.width - labels - texts - 6, NARROWEST_BAR), WIDEST_BAR)
-    out.line()
-    out.line(title, bold=True)
+    out.title(title)
     for label, value, text in rows:
         drawn = bar(value / largest, room)
         blanks = " " * (labels - cells.width(label))
@@ -88,8 +87,7 @@ def matrix(
     names = [group_name(each) for each in of]
     labels = max(map(len, names))
     wide = 2 if labels + 6 + 2 * len(of) <= out.width else 1
-    out.line()
-    out.line(title, bold=True)
+    out.title(title)
     out.line(cells.cut(f"  {'':>{labels}}  to {names[0]}, …, {names[-1]}", out.width))
     for row, name in enumerate(names):
         shades = [SHADES[_shade(values.get((row, column), 0) / largest)] for column in range(len(of))]

@@ -10,7 +10,7 @@ from tare.analysis.efficiency import NO_TRACE, TOO_MANY_RECORDS, parts
 from tare.analysis.profile import call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
-from tare.reporters import drawing, paths, profile_drawings, scheduling, tables, terminal
+from tare.reporters import paths, scheduling, terminal
 from tare.reporters import totals as total_sheet
 from tare.reporters.sheet import WORLD, Column, Heading, Sheet
 from tare.units import NOTHING
@@ -41,8 +41,11 @@ OF_KEY: dict[Key, tuple[Column, ...]] = {
     "line": OF_PLACE,
     "function": (FUNCTION,),
     "size": (Column("Size", key=True, cell=lambda row: _size(row)),),
-    "communicator": tables.OF_KEY["communicator"],
-    "rank": tables.OF_KEY["rank"],
+    "communicator": (
+        Column("Communicator", text=True, key=True, cell=lambda row: row.communicator or NOTHING),
+        Column("Ranks", optional=True, cell=lambda row: _grouped(row.communicator_size)),
+    ),
+    "rank": (Column("Rank", key=True, cell=lambda row: _rank(row)),),
 }
 # Only where requests have been waited for.
 IN_WAITS = Column("In waits", optional=True, cell=lambda row: _duration(row.waited_ns or None))
@@ -154,6 +157,8 @@ def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
     """Draws sizes, ranks or peers of all of the run on a terminal; nothing elsewhere."""
     if not out.draws:
         return
+    from tare.reporters import profile_drawings
+
     if list(keys) == ["size"]:
         profile_drawings.sizes(out, recording)
     elif list(keys) == ["rank"]:
@@ -193,6 +198,8 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
         for label, text in _efficiency_lines(efficiency):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
         if out.draws and (named := _parts(efficiency)):
+            from tare.reporters import drawing
+
             drawing.parts(out, named)
     out.line()
 
@@ -269,6 +276,14 @@ def _size(row: ProfileRow) -> str:
     if row.size_from is None or row.size_to is None:
         return NOTHING
     return units.size_range(row.size_from, row.size_to)
+
+
+def _rank(row: ProfileRow) -> str:
+    return NOTHING if row.rank is None else terminal.rank(row.rank)
+
+
+def _grouped(number: int | None) -> str:
+    return NOTHING if number is None else f"{number:,}"
 
 
 def _of_mpi(row: ProfileRow, total_ns: int) -> str:

@@ -45,8 +45,7 @@ def _parts(out: Console, rows: Sequence[Row]) -> None:
     whole = sum(value for _, value in named)
     if whole <= 0:
         return
-    out.line()
-    out.line("What latencies are made of", bold=True)
+    out.title("What latencies are made of")
     drawing.parts(out, [(name, value / whole) for name, value in named])
 
 

@@ -231,8 +231,7 @@ def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
     if not together:
         return
     total, highest = sum(together.values()), max(together.values())
-    out.line()
-    out.line("Latencies of these samples", bold=True)
+    out.title("Latencies of these samples")
     width = max(min(BAR_WIDTH, out.width - 36), 8)
     for bound in _span(rows):
         count = together.get(bound, 0)

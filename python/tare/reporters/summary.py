@@ -63,7 +63,7 @@ def overview(out: Console, recording: Run) -> None:
     """Program, MPI, time, how it ended, the ranks."""
     processes = recording.processes
     meta = recording.meta
-    _heading(out, f"tare: {meta.name}")
+    out.line(f"tare: {meta.name}", bold=True)
     _field(out, "command", shlex.join(meta.command))
     for version in dict.fromkeys(process.mpi for process in processes if process.mpi):
         _field(out, "MPI", _short_version(version))
@@ -93,7 +93,7 @@ def account(out: Console, recording: Run) -> None:
     if not recording.processes:
         return
     of_all = "ranks" if ranks.use_mpi(recording.processes) else "processes"
-    _heading(out, f"\nCost of measuring (all {of_all})")
+    out.title(f"Cost of measuring (all {of_all})")
     for label, text in _account_lines(recording):
         _field(out, label, text)
 
@@ -101,7 +101,7 @@ def account(out: Console, recording: Run) -> None:
 def where_to_look(out: Console, recording: Run) -> None:
     """Prints the commands that show more of the run."""
     path = shlex.quote(_short_path(recording.run_dir))
-    _heading(out, f"\nRun directory: {path}")
+    out.title(f"Run directory: {path}")
     _field(out, "", f"tare profile {path}")
     if recording.total_trace().records:
         _field(out, "", f"tare events {path} --limit 20")
@@ -210,7 +210,7 @@ def _top_sites(out: Console, recording: Run) -> None:
         return
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
-    _heading(out, f"\nTop call sites{more} (all ranks)")
+    out.title(f"Top call sites{more} (all ranks)")
     sheet = profile_sheet.sheet(recording, top, ["line"])
     terminal.show_sheet(out, sheet, INDENT)
 
@@ -219,7 +219,7 @@ def _totals(out: Console, recording: Run) -> None:
     found = totals.of_run(recording)
     if not found:
         return
-    _heading(out, f"\n{total_sheet.TITLE}")
+    out.title(total_sheet.TITLE)
     terminal.show_sheet(out, total_sheet.sheet(found), INDENT)
 
 
@@ -250,7 +250,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if recording.meta.reception:
         yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:
-        yield "drains", f"{_drains(cost)} by tared, beside the threads"
+        drains = _writes(cost.drains, cost.drain_ns, cost.drain_bytes)
+        yield "drains", f"{drains} by tared, beside the threads"
     if with_mpi:
         yield (
             "hooks",
@@ -328,14 +329,16 @@ def _locations(out: Console, recording: Run) -> None:
     found = recording.rows(recording.locations)
     if len(found) == len(recording.processes) and not any(row.records or row.dropped for row in found):
         return
-    _heading(out, "\nLocations (a thread, with its buffer)")
+    out.title("Locations (a thread, with its buffer)")
     terminal.show_sheet(out, location_sheets.sheet(found, recording.worlds), INDENT)
 
 
 def _flushes(cost: TotalCost) -> str:
-    if not cost.flushes:
-        return "none"
-    return f"{cost.flushes:,}, {units.duration(cost.flush_ns)}, {units.size(cost.flush_bytes)}"
+    return _writes(cost.flushes, cost.flush_ns, cost.flush_bytes) if cost.flushes else "none"
+
+
+def _writes(count: int, time_ns: float, size_bytes: int) -> str:
+    return f"{count:,}, {units.duration(time_ns)}, {units.size(size_bytes)}"
 
 
 def _offloads(cost: TotalCost) -> str:
@@ -353,10 +356,6 @@ def _rounds(reception: Reception) -> str:
     if reception.excess_ns:
         text += f", the last {units.duration(reception.excess_ns)} after the end"
     return f"{text}; {reception.cut_off:,} profiles cut off" if reception.cut_off else text
-
-
-def _drains(cost: TotalCost) -> str:
-    return f"{cost.drains:,}, {units.duration(cost.drain_ns)}, {units.size(cost.drain_bytes)}"
 
 
 def _dropped(records: int, trace: Trace, recording: Run) -> str:
@@ -382,12 +381,6 @@ def _notes(out: Console, notes: Sequence[str]) -> None:
         out.paragraph(note, f"{INDENT}! ")
     if len(distinct) > warnings.LISTED:
         out.line(f"{INDENT}! and {len(distinct) - warnings.LISTED:,} more: tare info --json")
-
-
-def _heading(out: Console, text: str) -> None:
-    if text.startswith("\n"):
-        out.line()
-    out.line(text.lstrip("\n"), bold=True)
 
 
 def _field(out: Console, label: str, text: str) -> None:

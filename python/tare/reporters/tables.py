@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.reporters import terminal
+from tare.reporters import profile
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.units import NOTHING
 
@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from tare.analysis.tables import Subject
 
 OUTSIDE = "(in no phase)"
-COMMUNICATOR = (
-    Column("Communicator", text=True, key=True, cell=lambda row: row.communicator or NOTHING),
-    Column("Ranks", optional=True, cell=lambda row: _grouped(row.communicator_size)),
-)
 OF_KEY = {
-    "rank": (Column("Rank", cell=lambda row: NOTHING if row.rank is None else terminal.rank(row.rank)),),
-    "communicator": COMMUNICATOR,
+    **{key: profile.OF_KEY[key] for key in ("rank", "communicator")},
     "peer": (Column("Peer", cell=lambda row: NOTHING if row.peer is None else str(row.peer)),),
     "phase": (Column("Phase", text=True, cell=lambda row: OUTSIDE if row.phase is None else row.phase),),
 }
@@ -52,7 +47,3 @@ def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: in
     columns = [column for key in keys for column in OF_KEY[key]]
     columns += (*figures, *(() if "rank" in keys else more), *([WORLD] if worlds > 1 else ()))
     return Sheet.of(columns, rows)
-
-
-def _grouped(number: int | None) -> str:
-    return NOTHING if number is None else f"{number:,}"

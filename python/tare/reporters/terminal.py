@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from tare import units
 from tare.analysis.rows import PLACE, AtPlace, Placed
 from tare.reporters import cells, names
-from tare.reporters.sheet import Sheet
+from tare.reporters.sheet import WORLD, Heading, Sheet
 from tare.streams import visible
 from tare.units import NOTHING, NS_PER_S
 
 if TYPE_CHECKING:
     from tare.reporters.console import Console
-    from tare.reporters.sheet import Heading
 
 COLUMN_GAP = "  "
 PLACE_WITH_LINE = re.compile(r"(\.\w+:\d+|\+0x[0-9a-f]+)$")
@@ -30,13 +29,14 @@ READABLE_TEXT = 14
 # Events are shown in pages of so many rows, each with a header and as wide as its content.
 EVENTS_PER_PAGE = 1000
 EVENT_COLUMNS = (
-    "Time", "Rank", "Thread", "Function", "Where", "Duration", "Peer", "Tag", "Bytes", "Communicator",
+    Heading("Time"), Heading("Rank"), Heading("Thread"), Heading("Function", text=True),
+    Heading("Where", text=True), Heading("Duration"), Heading("Peer"), Heading("Tag"), Heading("Bytes"),
+    Heading("Communicator", text=True),
 )  # fmt: skip
 # Values of peers and tags that are no ranks and tags (docs/json.md).
 PEERS = {-1: "MPI_ANY_SOURCE", -2: "MPI_PROC_NULL"}
 TAGS = {-1: "MPI_ANY_TAG"}
 NUMBERS: Mapping[int, str] = {}
-LEFT_EVENT_COLUMNS = {EVENT_COLUMNS.index(name) for name in ("Function", "Where", "Communicator")}
 
 
 def show_sheet(
@@ -224,22 +224,16 @@ def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, world
 
     Aligned page by page, as traces are long.
     """
-    headers = [*EVENT_COLUMNS, *(["World"] if worlds > 1 else [])]
+    headings = [*EVENT_COLUMNS, *([WORLD] if worlds > 1 else [])]
+    titles = [each.title for each in headings]
     lines = (list(map(visible, [*_event_cells(row, start_ns), *_world(row, worlds)])) for row in rows)
     shown = 0
     while page := list(islice(lines, EVENTS_PER_PAGE)):
-        widths = [max(map(len, column)) for column in zip(headers, *page, strict=True)]
-        for line in (headers, *page):
-            out.line(_aligned(line, widths)[: out.width])
+        widths = _widths(Sheet(headings, page))
+        for line in (titles, *page):
+            out.line(_sheet_line(headings, line, widths)[: out.width])
         shown += len(page)
     return shown
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return COLUMN_GAP.join(
-        cell.ljust(width) if column in LEFT_EVENT_COLUMNS else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
 
 
 def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:

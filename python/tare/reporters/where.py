@@ -28,7 +28,7 @@ GAP = "  "
 
 def show(out: Console, recording: Run, look: Look) -> None:
     """What the run is, where each rank is, and what follows from that."""
-    _heading(out, _headline(recording, look))
+    out.paragraph(_headline(recording, look), bold=True)
     if not look.rows:
         out.line("No process has called MPI yet.\n" if not look.is_over else "No process called MPI.")
         return
@@ -46,7 +46,8 @@ def show(out: Console, recording: Run, look: Look) -> None:
     names = [each.name for each in recording.communicators]
     for found in look.mismatches[:LISTED]:
         title, text = _mismatch(found, names)
-        _heading(out, f"\n{title}")
+        out.line()
+        out.paragraph(title, bold=True)
         out.paragraph(text, GAP)
     if look.deadlock is None and look.stalled is None:
         _show_waited_for(out, look)
@@ -116,16 +117,19 @@ def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None
             if len(cycle) == 1
             else f"{name}: {_ranks(cycle)} wait for each other"
         )
-        _heading(out, f"\n{title}")
+        out.line()
+        out.paragraph(title, bold=True)
         _show_blocked(out, _in_order(found, cycle), rows)
         shown |= set(cycle)
     for rank in found.ended:
         waiting = [each for each in found.blocked if rank in each.waits_for]
-        shown |= {_rank(each) for each in waiting}
         row = next(row for row in look.rows if (row.world, row.rank) == rank)
-        _heading(out, f"\n{name}: {_ranks({_rank(each) for each in waiting})} "
-                      f"wait{'s' if len({_rank(each) for each in waiting}) == 1 else ''} for rank {rank[1]}, "
-                      f"which {'was ' * (row.state == 'killed')}{_ended(row)}")  # fmt: skip
+        who = {_rank(each) for each in waiting}
+        shown |= who
+        wait = "waits" if len(who) == 1 else "wait"
+        was = "was " * (row.state == "killed")
+        out.line()
+        out.paragraph(f"{name}: {_ranks(who)} {wait} for rank {rank[1]}, which {was}{_ended(row)}", bold=True)
         _show_blocked(out, waiting, rows)
     others = {_rank(each) for each in found.blocked} - shown
     if others:
@@ -144,7 +148,9 @@ def _show_waited_for(out: Console, look: Look) -> None:
     last = [row for row in look.rows if (row.world, row.rank) in look.waited_for]
     # In MPI they may wait for others, but it is not certain for whom.
     certain = "" if not any(row.inside for row in last) else " that is certain"
-    _heading(out, f"\nNo deadlock{certain}: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
+    whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
+    out.line()
+    out.paragraph(f"No deadlock{certain}: {whom}", bold=True)
     for row in last:
         out.paragraph(f"rank {row.rank}: {_doing([row])}", GAP)
 
@@ -338,12 +344,6 @@ def _place(row: Row) -> str:
 
 def _ranks(ranks: Iterable[Rank]) -> str:
     return rank_numbers.named(rank for _, rank in ranks)
-
-
-def _heading(out: Console, text: str) -> None:
-    if text.startswith("\n"):
-        out.line()
-    out.paragraph(text.lstrip("\n"), bold=True)
 
 
 def _rank(blocked: Blocked) -> Rank:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
@@ -61,6 +61,17 @@ COUNTED = (
 )
 
 
+def _read(get: Callable[[Run], _Row]) -> cached_property[_Row]:
+    """What is read of a run when it is first asked for."""
+
+    @wraps(get)
+    def read(run: Run) -> _Row:
+        with run._reading():
+            return get(run)
+
+    return cached_property(read)
+
+
 class Run(Tables):
     """One run, in a directory or an archive, as it is when it is opened; `tare.open` makes one.
 
@@ -110,7 +121,7 @@ class Run(Tables):
         with self._reading():
             self.retimed = retime(self._native, times)
 
-    @cached_property
+    @_read
     def is_going_on(self) -> bool:
         """Whether the run is still going on: somebody will yet write how it ended."""
         return not self.member and runner.is_going_on(self.run_dir, self.meta)
@@ -265,8 +276,7 @@ class Run(Tables):
     @cached_property
     def processes(self) -> list[Process]:
         """A row for each process that called MPI, sorted by world and rank."""
-        with self._reading():
-            return self._native.processes()
+        return self._native.processes()
 
     @property
     def worlds(self) -> int:
@@ -288,7 +298,7 @@ class Run(Tables):
         with self._reading():
             return self._native.exchanges(max_groups)
 
-    @cached_property
+    @_read
     def spells(self) -> list[Spell]:
         """The spells of a run with --weigh or --budget, by world, rank and number; empty for other runs."""
         if self.meta.options.weigh is None and self.meta.options.budget is None:
@@ -304,54 +314,46 @@ class Run(Tables):
     @cached_property
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
-        with self._reading():
-            return self._native.functions()
+        return self._native.functions()
 
-    @cached_property
+    @_read
     def event_names(self) -> list[str]:
         """Names of the events that the program defines itself (docs/api.md)."""
-        with self._reading():
-            return self._native.event_names()
+        return self._native.event_names()
 
-    @cached_property
+    @_read
     def sites(self) -> list[Site]:
         """The call sites of all processes; rows of other tables name one by its index here.
 
         Equal sites of several processes are one. `shown` is the index in `path` of the frame that stands
         for the site (src/reader/run/site_frames.h).
         """
-        with self._reading():
-            return self._native.sites()
+        return self._native.sites()
 
-    @cached_property
+    @_read
     def communicators(self) -> list[Communicator]:
         """The communicators of all processes, equal ones as one; other rows name one by its index here."""
-        with self._reading():
-            return self._native.communicators()
+        return self._native.communicators()
 
-    @cached_property
+    @_read
     def scopes(self) -> list[Scope]:
         """Windows and files; rows name one by its index here."""
-        with self._reading():
-            return self._native.scopes()
+        return self._native.scopes()
 
-    @cached_property
+    @_read
     def current_calls(self) -> list[CurrentCall]:
         """The MPI calls that threads were in when the run was opened, or when their process died."""
-        with self._reading():
-            return self._native.current_calls()
+        return self._native.current_calls()
 
-    @cached_property
+    @_read
     def sample_rows(self) -> list[SampleRow]:
         """A row for each class of sampled messages, with its latencies (docs/samples.md)."""
-        with self._reading():
-            return self._native.samples()
+        return self._native.samples()
 
-    @cached_property
+    @_read
     def sample_summaries(self) -> list[SampleSummary]:
         """One for each rank that sampled messages."""
-        with self._reading():
-            return self._native.sample_summaries()
+        return self._native.sample_summaries()
 
     def round_files(self) -> list[RoundFile]:
         """The files with the rounds of a run with --monitor, one for each host that stored some."""
@@ -378,15 +380,14 @@ class Run(Tables):
             for batch in self._native.events(ranks, functions, start_ns, end_ns, limit):
                 yield from batch
 
-    @cached_property
+    @_read
     def replayed_worlds(self) -> list[ReplayedWorld]:
         """The time that each world would take on an ideal network; reads the whole trace (src/reader/replay).
 
         There, messages arrive as soon as they are sent, and MPI takes no time but that of waiting for other
         ranks.
         """
-        with self._reading():
-            return self._native.replay()
+        return self._native.replay()
 
     def replayed_with(
         self, world: int, changes: Sequence[tuple[Sequence[tuple[int, int, float]], Sequence[int]]]
@@ -399,17 +400,15 @@ class Run(Tables):
         with self._reading():
             return self._native.replay([(world, faster, sites) for faster, sites in changes])
 
-    @cached_property
+    @_read
     def wait_report(self) -> WaitReport:
         """Wait states, delays and the critical path, summed; reads the trace twice."""
-        with self._reading():
-            return self._native.wait_report()
+        return self._native.wait_report()
 
-    @cached_property
+    @_read
     def structure(self) -> Structure:
         """The phases and iterations that the trace shows; reads it twice (src/reader/structure)."""
-        with self._reading():
-            return self._native.structure()
+        return self._native.structure()
 
     def timeline(self) -> Timeline | None:
         """The trace as bins in time (src/reader/timeline); None if the run has no trace.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tare.analysis.intervals import median_interval
@@ -94,6 +94,7 @@ def counted(analysis: Analysis) -> list[Counted]:
 
 def _counted(cell: Cell, runs: Sequence[Sequence[Rank]]) -> Counted:
     sums = [_sum(ranks) for ranks in runs]
+    known = [one for one in sums if one is not None]
     found = [sum(rank.chosen for rank in ranks) for ranks in runs]
     inside = [one is not None and one.low <= own <= one.high for one, own in zip(sums, found, strict=True)]
     spec = _SPEC.fullmatch(runs[0][0].spec)
@@ -102,7 +103,7 @@ def _counted(cell: Cell, runs: Sequence[Sequence[Rank]]) -> Counted:
         float(spec["first"]) if spec is not None and spec["strategy"] == "random" else None,
         _median(sum(rank.sent for rank in ranks) for ranks in runs),
         _median(found),
-        _medians([one for one in sums if one is not None]),
+        _together(known, _median) if known else None,
         len(runs),
         sum(inside),
     )
@@ -111,22 +112,13 @@ def _counted(cell: Cell, runs: Sequence[Sequence[Rank]]) -> Counted:
 def _sum(ranks: Sequence[Rank]) -> Expected | None:
     of_ranks = [expected(rank) for rank in ranks]
     known = [one for one in of_ranks if one is not None]
-    if len(known) < len(of_ranks):
-        return None
-    return Expected(
-        sum(one.messages for one in known), sum(one.low for one in known), sum(one.high for one in known)
-    )
+    return None if len(known) < len(of_ranks) else _together(known, sum)
 
 
 def _median(values: Iterable[float]) -> float:
     return median_interval(list(values)).median
 
 
-def _medians(runs: Sequence[Expected]) -> Expected | None:
-    if not runs:
-        return None
-    return Expected(
-        _median(one.messages for one in runs),
-        _median(one.low for one in runs),
-        _median(one.high for one in runs),
-    )
+def _together(of: Sequence[Expected], by: Callable[[Iterable[float]], float]) -> Expected:
+    """The sum, or whatever `by` makes of several numbers, of each of the numbers."""
+    return Expected(by(x.messages for x in of), by(x.low for x in of), by(x.high for x in of))

@@ -64,8 +64,7 @@ def show(out: Console, found: Sequence[dict[str, Any]], models: Sequence[Model])
         for row in found
     ]  # fmt: skip
     terminal.show_whole_sheet(out, Sheet([Heading(title, key=True) for title in titles], rows))
-    out.line()
-    out.line("The model on trees of this machine that it was not fitted to", bold=True)
+    out.title("The model on trees of this machine that it was not fitted to")
     titles = ("Ranks", "Fan-out", "Events", "measured", "varies", "model", "error")
     checked = [
         [

@@ -59,8 +59,7 @@ def _show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note
 
 def _show_search(out: Console, probe: Probe) -> None:
     """Figure 6: the search's steps."""
-    out.line()
-    out.line(f"The search for {units.number_of(probe.events, 'event')}", bold=True)
+    out.title(f"The search for {units.number_of(probe.events, 'event')}")
     titles = ("Step", "Interval", "Delay", "Growth", "Arrivals", "Queues")
     rows = [
         [
@@ -109,8 +108,7 @@ def _show_filters(out: Console, probes: Mapping[Topology, Sequence[Probe]]) -> N
 
 
 def _show_regularity(out: Console, regularity: Sequence[Regularity]) -> None:
-    out.line()
-    out.line("Offloads at random moments", bold=True)
+    out.title("Offloads at random moments")
     titles = ("Delay, regular", "random", "a tenth above")
     rows = [
         [
@@ -126,8 +124,7 @@ def _show_regularity(out: Console, regularity: Sequence[Regularity]) -> None:
 
 def _show_naive(out: Console, naive: Sequence[Naive], fan_out: int) -> None:
     """Figures 3 to 5."""
-    out.line()
-    out.line("Intervals chosen without asking (bspbench)", bold=True)
+    out.title("Intervals chosen without asking (bspbench)")
     titles = ("Interval", "Offload", "overhead", "Delay, first", "last", "Draining", "complete")
     rows = [
         [
