@@ -6,11 +6,12 @@
 #include <bit>
 #include <cstring>
 
+#include "recorder/every_call.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
 
-constinit bool clock_is_counter = false;
+TARE_EVERY_CALL constinit bool clock_is_counter = false;
 
 namespace {
 
@@ -42,6 +43,8 @@ unsigned measure_shift() noexcept {
 }
 
 }  // namespace
+
+std::uint64_t read_raw_clock() noexcept { return read_ns(CLOCK_MONOTONIC_RAW); }
 
 void choose_clock() noexcept {
   static constinit bool chosen = false;

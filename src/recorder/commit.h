@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recorder/call.h"
+#include "recorder/every_call.h"
 #include "recorder/location.h"
 #include "recorder/monitored.h"
 #include "recorder/node_words.h"
@@ -112,25 +113,23 @@ template <unsigned traffic, bool timed, bool traced>
   const std::uint8_t size_class = size_class_of(call);
   const unsigned place = size_class % KnownRows::classes;
   format::ProfileRow& r = location.profile.rows[known.by_size[place]];
-  if ((timed && location.mode != Mode::usual) || !is_of(r, call, size_class)) [[unlikely]]
+  if ((timed && seldom(location.mode != Mode::usual)) || seldom(!is_of(r, call, size_class)))
     return commit_any<traffic, timed>(location, call, known);
   format::PeerEntry* to = nullptr;
   format::PeerEntry* from = nullptr;
   if constexpr ((traffic & (sends | receives)) != 0)
     if (call.peer >= 0 && call.bytes != format::no_bytes) {
       to = location.peers().likely_peer(call.communicator, call.peer);
-      if (to == nullptr) [[unlikely]]
-        return commit_any<traffic, timed>(location, call, known);
+      if (seldom(to == nullptr)) return commit_any<traffic, timed>(location, call, known);
     }
   if constexpr ((traffic & exchanges) != 0)
     if (call.source >= 0 && call.received != format::no_bytes) {
       from = location.peers().likely_peer(call.communicator, call.source);
-      if (from == nullptr) [[unlikely]]
-        return commit_any<traffic, timed>(location, call, known);
+      if (seldom(from == nullptr)) return commit_any<traffic, timed>(location, call, known);
     }
   if constexpr (traced) {
-    if (node_words->drains.load(std::memory_order_relaxed) != location.drains_seen ||
-        !location.events.has_room(record_bytes<traffic>)) [[unlikely]]
+    if (seldom(node_words->drains.load(std::memory_order_relaxed) != location.drains_seen) ||
+        seldom(!location.events.has_room(record_bytes<traffic>)))
       return commit_any<traffic, timed>(location, call, known);
     append_call<traffic>(location.events, call, r.site);
   }

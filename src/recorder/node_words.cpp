@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "format/segment_name.h"
+#include "recorder/every_call.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -16,7 +17,7 @@ constinit char joined[PATH_MAX] = "";
 
 }  // namespace
 
-constinit NodeWords* node_words = &alone;
+TARE_EVERY_CALL constinit NodeWords* node_words = &alone;
 
 bool map_node_words(const char* directory, const char* run_id) noexcept {
   char path[PATH_MAX];

@@ -9,7 +9,7 @@ namespace tare::stack {
 
 // A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
 // pointer does not matter.
-[[gnu::visibility("hidden")]] inline constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
+[[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;
 
 inline Frame masked(const Frame& caller) noexcept {
   return {caller.return_address, caller.stack & stack_matters, caller.base};

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "recorder/definition_log.h"
+#include "recorder/every_call.h"
 #include "recorder/system.h"
 #include "stack/call_path.h"
 #include "stack/modules.h"
@@ -13,6 +14,7 @@
 namespace tare::stack {
 
 constinit BindingSpan binding_span{};
+TARE_EVERY_CALL constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "mpi/interposition/bypass.h"
 #include "recorder/clock.h"
 #include "recorder/commit.h"
+#include "recorder/every_call.h"
 #include "recorder/here.h"
 #include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
@@ -116,7 +117,7 @@ template <Function F, class Real, class... Roles>
 template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
-  if (location == nullptr) [[unlikely]] {
+  if (recorder::seldom(location == nullptr)) {
     const stack::Inside inside;
     const auto result = real();
     if constexpr (std::is_same_v<decltype(result), const int>) (Roles::unmeasured(result), ...);
@@ -143,12 +144,12 @@ template <class A, Function F, class Real, class... Roles>
     if (thread.need_not_be_timed(*site.rows)) [[likely]]
       return finish_untimed<F>(thread, call, *site.rows, real, roles...);
   } else if constexpr (may_be_thinned) {
-    if (thread.need_not_be_timed(*site.rows)) [[unlikely]]
+    if (recorder::seldom(thread.need_not_be_timed(*site.rows)))
       return finish_thinned<F>(thread, call, *site.rows, real, roles...);
   }
   format::CurrentCall& current = thread.shared().current;
   call.enter = current.enter = recorder::now();
-  if (call.enter >= thread.reading_due) [[unlikely]] {
+  if (recorder::seldom(call.enter >= thread.reading_due)) {
     recorder::read_scheduling(thread, recorder::Piece::outside, current.leave, call.enter);
     call.enter = current.enter = recorder::now();
   }
@@ -160,7 +161,7 @@ template <class A, Function F, class Real, class... Roles>
   if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
   if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
   recorder::end_weighing(thread, call.function, call.leave - call.enter);
-  if (call.leave >= thread.reading_due) [[unlikely]]
+  if (recorder::seldom(call.leave >= thread.reading_due))
     recorder::read_scheduling(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
 }

@@ -5,14 +5,16 @@
 
 #include "format/communicator_number.h"
 #include "recorder/definition_log.h"
+#include "recorder/every_call.h"
 #include "recorder/locations.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {
 
-constinit std::atomic<std::uint32_t> communicator_generation{0};
-constinit std::atomic<std::uint32_t> datatype_generation{0};
+TARE_EVERY_CALL constinit std::atomic<std::uint32_t> communicator_generation{0};
+// Aligned, because it is the first of them in the library.
+TARE_EVERY_CALL alignas(64) constinit std::atomic<std::uint32_t> datatype_generation{0};
 
 namespace {
 

@@ -1,10 +1,14 @@
 #include "mpi/objects/requests.h"
 
+#include "recorder/every_call.h"
 #include "recorder/segment.h"
 
 namespace tare::mpi {
 
-constinit Requests requests;
+TARE_EVERY_CALL constinit Requests requests;
+
+constinit std::uint64_t Requests::received_[format::request_capacity] = {};
+constinit std::uint16_t Requests::next_[format::request_capacity] = {};
 
 Request* Requests::of_indexed(std::uint64_t handle) noexcept {
   const std::uint16_t number = table_->index[slot_of(handle)];

@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include "format/request_table.h"
+#include "recorder/every_call.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {
@@ -169,12 +170,10 @@ class Requests {
   class Locked {
    public:
     explicit Locked(Requests& requests) noexcept : lock_(requests.shared_ ? &requests.lock_ : nullptr) {
-      if (lock_ != nullptr) [[unlikely]]
-        lock_->lock();
+      if (recorder::seldom(lock_ != nullptr)) lock_->lock();
     }
     ~Locked() {
-      if (lock_ != nullptr) [[unlikely]]
-        lock_->unlock();
+      if (recorder::seldom(lock_ != nullptr)) lock_->unlock();
     }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;
@@ -285,10 +284,11 @@ class Requests {
   std::uint32_t others_ = 0;  // requests that lie elsewhere
   bool shared_ = false;
   recorder::SpinLock lock_;
-  std::uint64_t received_[format::request_capacity] = {};  // by entry
+  // Beside the object, which then is so small that it lies with what every call reads.
+  static std::uint64_t received_[format::request_capacity];  // by entry
   // By entry: the next older one of its handle; of a free entry behind the first, the next free one. 0: none, as for
   // all of the first entries.
-  std::uint16_t next_[format::request_capacity] = {};
+  static std::uint16_t next_[format::request_capacity];
 };
 
 [[gnu::visibility("hidden")]] extern Requests requests;

@@ -196,8 +196,10 @@ inline std::uint64_t waited(const recorder::Call& call) noexcept { return (call.
 // The part of that time for each of the requests that the call completed.
 inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
   const std::uint64_t ticks = waited(call);
+  if (requests <= 1) [[likely]]
+    return ticks;
   if (requests == 2) return ticks / 2;  // the most frequent number for which a division would be slow
-  return requests <= 1 ? ticks : ticks / requests;
+  return ticks / requests;
 }
 
 }  // namespace tare::mpi

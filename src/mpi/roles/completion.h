@@ -109,15 +109,14 @@ struct CompletesAllByWaiting : Role {
   static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return are_few ? few.statuses(asked) : others.status(); }
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
-    if (!few.take(thread, count, handles)) [[unlikely]]
-      take_others(thread, call);
+    if (recorder::seldom(!few.take(thread, count, handles))) take_others(thread, call);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
     if constexpr (samples) sampling::sampler.fetch_record();
   }
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
                                         int result) noexcept {
-    if (!are_few || result != A::success) [[unlikely]]
+    if (recorder::seldom(!are_few) || recorder::seldom(result != A::success))
       return complete_others(thread, call, row, result);
     const Status* statuses = few.statuses(asked);
     few.complete_all(thread, count, statuses == A::statuses_ignore() ? nullptr : statuses, share(call, few.present()));

@@ -148,8 +148,7 @@ struct Starts : Role {
   static bool is_needed(const Thread& thread) noexcept { return is_persistent || thread.requests_open; }
 
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
-    if (result != A::success || *request == A::request_null()) [[unlikely]]
-      return;
+    if (recorder::seldom(result != A::success) || recorder::seldom(*request == A::request_null())) return;
     made = true;
     if (thread.traced()) call.request = fold(bits(*request));
     bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
@@ -158,8 +157,7 @@ struct Starts : Role {
   }
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
                                         int) noexcept {
-    if (!made) [[unlikely]]
-      return;
+    if (recorder::seldom(!made)) return;
     unsigned started = kind;
     // A receive from MPI_PROC_NULL is complete at once, so it may share its handle with others that are.
     if constexpr (!is_persistent && (kind & format::exchange_request) == 0)

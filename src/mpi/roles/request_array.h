@@ -150,8 +150,9 @@ class FewRequests {
 
   // False if this is another case.
   [[gnu::always_inline]] bool take(Thread& thread, int count, const Handle* handles) noexcept {
-    if (static_cast<unsigned>(count) - 1 >= RequestRoom::few || handles == nullptr || requests.shared() ||
-        requests.count() == 0)
+    using recorder::seldom;
+    if (seldom(static_cast<unsigned>(count) - 1 >= RequestRoom::few) || seldom(handles == nullptr) ||
+        seldom(requests.shared()) || seldom(requests.count() == 0))
       return false;
     const Handle null = A::request_null();
     const std::uint32_t waiter = thread.shared().block + 1;
@@ -163,8 +164,7 @@ class FewRequests {
       found.entry = nullptr;
       if (handle == null) continue;
       Request* entry = requests.of_some(bits(handle));
-      if (entry == nullptr || !entry->active) [[unlikely]]
-        return false;
+      if (seldom(entry == nullptr) || seldom(!entry->active)) return false;
       entry->waiter = waiter;
       kinds |= entry->kind;
       thread.profile.expect_completion(entry->row);
