@@ -226,14 +226,17 @@ def test_what_cannot_be_exported(tare: Path, tmp_path: Path) -> None:
 
 def test_perfetto_itself_shows_it(tare: Path, tmp_path: Path, browser: Any) -> None:
     """`tare view` in Chromium, asked by its trace processor."""
-    run = measured(tare, tmp_path, "ring.c", 3, "40", str(tmp_path / "begun")).directory
+    ranks = 11  # more than one digit
+    run = measured(tare, tmp_path, "ring.c", ranks, "40", str(tmp_path / "begun")).directory
     calls = Counter(
         str(row["function"]) for row in rows(tare, run) if str(row["function"]).startswith("MPI_")
     )
-    with perfetto_ui.viewing(tare, run, browser) as query:
+    with perfetto_ui.viewing(tare, run, browser) as (query, page):
+        names = perfetto_ui.groups(page)
+        assert [name.split()[:2] for name in names] == [["rank", str(rank)] for rank in range(ranks)]
         found = query("SELECT name, count(*) AS n FROM slice WHERE category = 'MPI' GROUP BY name")
         assert dict(found) == calls
-        assert query("SELECT 'flows' AS name, count(*) AS n FROM flow") == [["flows", 3 * 40]]
+        assert query("SELECT 'flows' AS name, count(*) AS n FROM flow") == [["flows", ranks * 40]]
         wrong = "SELECT name, value AS n FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"
         assert query(wrong) == []
         lines = query(

@@ -18,12 +18,14 @@ async (text) => {
 }
 """
 
+GROUPS = "globalThis.app.trace.workspace.children.filter((each) => /^rank/.test(each.name))"
+
 Query = Callable[[str], list[list[Any]]]
 
 
 @contextmanager
-def viewing(tare: Path, run: Path, browser: Any) -> Iterator[Query]:
-    """Asks the trace processor for columns `name` and `n`. What tare serves is all that is loaded."""
+def viewing(tare: Path, run: Path, browser: Any) -> Iterator[tuple[Query, Any]]:
+    """Asks the trace processor for columns `name` and `n`; and the page. It loads only what tare serves."""
     server = subprocess.Popen(
         [tare, "view", run, "--in", "perfetto"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -35,9 +37,15 @@ def viewing(tare: Path, run: Path, browser: Any) -> Iterator[Query]:
         page.route(lambda url: not url.startswith(address.split("index")[0]), lambda route: route.abort())
         page.goto(address, wait_until="commit")
         page.wait_for_function("globalThis.app?.trace?.engine !== undefined", timeout=120_000)
-        yield lambda text: list(page.evaluate(QUERY, text))
+        yield lambda text: list(page.evaluate(QUERY, text)), page
     finally:
         context.close()
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=60) == 0
         server.stdout.close()
+
+
+def groups(page: Any) -> list[str]:
+    """The ranks in the order in which they are shown; waits until all are unfolded."""
+    page.wait_for_function(f"{GROUPS}.length > 0 && {GROUPS}.every((each) => each.expanded)", timeout=120_000)
+    return [str(name) for name in page.evaluate(f"{GROUPS}.map((each) => each.name)")]

@@ -39,6 +39,7 @@ PYTHON = {
     "tables/dataset.py": "the output that the user names, a new directory",
     "lab/study/page.py": "tare's own script",
     "lab/study/runner.py": "the new directory of a run of a study; /proc",
+    "viewers/perfetto.py": "the first page of an installed package",
 }
 NATIVE = {
     "format/liveness.cpp": "/proc",

