@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tare import _native
@@ -61,7 +62,7 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
             found = module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
         return {name: getattr(found, name) for name in found.__match_args__}
 
-    done: Imported = module.Imported(**_in_child_process(anchor, read))
+    done = SimpleNamespace(**_in_child_process(anchor, read))
     _describe(run_dir, anchor, done)
     return done
 
