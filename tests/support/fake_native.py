@@ -418,7 +418,7 @@ WAIT_REPORT = made(COMPILED.WaitReport, waits=[
     causes=[
         made(COMPILED.RootSum, world=0, kind="late sender", function="MPI_Recv", site=0, cause_rank=0,
             cause_function="MPI_Send", cause_site=1, waits=3, wait_ns=300_000_000.0,
-            longest_ns=200_000_000.0, by_time=[300_000_000.0], waits_by_time=[3],
+            longest_ns=200_000_000.0, by_time=[300_000_000.0, *7 * [0.0]], waits_by_time=[3],
             by_rank=[0.0, 300_000_000.0],
         ),
         made(COMPILED.RootSum,

@@ -8,7 +8,7 @@ import secrets
 import signal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tare import _native
 from tare.errors import CommandError, native_errors
@@ -62,7 +62,7 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
             found = module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
         return {name: getattr(found, name) for name in found.__match_args__}
 
-    done = SimpleNamespace(**_in_child_process(anchor, read))
+    done: Imported = cast("Imported", SimpleNamespace(**_in_child_process(anchor, read)))
     _describe(run_dir, anchor, done)
     return done
 
