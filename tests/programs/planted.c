@@ -1,7 +1,7 @@
 /* Programs with known faults: planted NAME. In front of each stands what `tare explain` must say of it, which
  * tests/support/planted.py reads:
  *
- *   @NAME: ranks=N KIND [cause=RANK] [named=RANKS] [seconds=S] [trend=WORD] [| further findings]
+ *   @NAME [N]: ranks=N KIND [cause=RANK] [named=RANKS] [seconds=S] [trend=WORD] [| further findings]
  *
  * KIND is that of the first finding; `none` says that there is none. `cause` is the rank that causes it, `named` are
  * the ranks that it names, `seconds` is what it costs all ranks together. The line in which the time goes by is marked
@@ -61,6 +61,8 @@ static void load_imbalance(void) {
   }
 }
 
+/* @slow rank 16: ranks=16 slow-rank cause=1 named=1 seconds=4.5 */
+/* @slow rank 64: ranks=64 slow-rank cause=1 named=1 seconds=18.9 */
 /* @slow rank: ranks=4 slow-rank cause=1 named=1 seconds=0.9 */
 static void slow_rank(void) {
   for (int step = 0; step < 10; ++step) {
@@ -69,6 +71,7 @@ static void slow_rank(void) {
   }
 }
 
+/* @late broadcast 32: ranks=32 late-broadcast cause=2 seconds=6.2 */
 /* @late broadcast: ranks=3 late-broadcast cause=2 named=0,1 seconds=0.4 */
 static void late_broadcast(void) {
   for (int step = 0; step < 10; ++step) {
@@ -106,6 +109,7 @@ static void serialised(void) {
 }
 
 /* Rank 0 answers one rank after the other. */
+/* @hot spot 16: ranks=16 hot-spot cause=0 */
 /* @hot spot: ranks=4 hot-spot cause=0 named=1,2,3 */
 static void hot_spot(void) {
   const int steps = 8;
@@ -207,6 +211,7 @@ static void neighbours(void) {
 }
 
 /* Rank 1 passes on at once what it gets, so rank 0 lets both wait.
+ * @chain 16: ranks=16 late-sender cause=0 seconds=3.0
  * @chain: ranks=3 late-sender cause=0 named=1,2 seconds=0.4 */
 static void chain(void) {
   for (int step = 0; step < 10; ++step) {

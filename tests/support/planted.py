@@ -63,7 +63,8 @@ class Planted:
 
     def command(self, compiled: Path) -> list[Path | str]:
         """What runs it; `compiled`: SOURCE."""
-        return [compiled, self.name] if self.source == SOURCE else [PYTHON, self.source, self.name]
+        name = self.name.rstrip(" 0123456789")
+        return [compiled, name] if self.source == SOURCE else [PYTHON, self.source, name]
 
 
 def programs() -> list[Planted]:
@@ -75,7 +76,7 @@ def _read(source: Path) -> Iterator[Planted]:
     lines = source.read_text().splitlines()
     last = "}" if source == SOURCE else ""
     for number, line in enumerate(lines):
-        found = re.search(r"@([a-z ]+): ranks=(\d+) (.*?)(?: \*/)?$", line)
+        found = re.search(r"@([a-z0-9 ]+): ranks=(\d+) (.*?)(?: \*/)?$", line)
         if found is None:
             continue
         end = number if lines[number + 1].endswith("}") else lines.index(last, number)
