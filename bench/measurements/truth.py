@@ -124,8 +124,14 @@ def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
         return _run(cell, _tool("absent"), {})
     same = [of for each, of in kept.items() if (each.program, each.ranks) == (cell.program, cell.ranks)]
     known = [of.calls_a_s for of in same if of.calls_a_s]
-    calls_a_s = median(known) if known else _run(cell, _tool("planted"), {}).calls_a_s
-    ns = 1e9 * SHARES[(cell.number + KINDS.index(cell.kind)) % len(SHARES)] / max(calls_a_s, 1)
+    if known:
+        calls_a_s = median(known)
+    else:
+        paid_nothing = _run(cell, _tool("planted"), {})
+        calls_a_s = paid_nothing.calls_a_s
+        if not calls_a_s:  # no spell counted, so nothing is known to plant by
+            return paid_nothing
+    ns = 1e9 * SHARES[(cell.number + KINDS.index(cell.kind)) % len(SHARES)] / calls_a_s
     every = max(2, round(SELDOM_NS / ns))
     variables = {"PLANTED_KIND": cell.kind, "PLANTED_NS": f"{ns:.0f}", "PLANTED_EVERY": str(every)}
     return _run(cell, _tool("planted"), variables)
