@@ -109,7 +109,6 @@ static void serialised(void) {
 }
 
 /* Rank 0 answers one rank after the other. */
-/* @hot spot 16: ranks=16 hot-spot cause=0 */
 /* @hot spot: ranks=4 hot-spot cause=0 named=1,2,3 */
 static void hot_spot(void) {
   const int steps = 8;
