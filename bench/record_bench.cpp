@@ -11,6 +11,7 @@
 
 #include "event_streams.h"
 #include "format/column.h"
+#include "format/decompress.h"
 #include "format/event_columns.h"
 #include "reader/events/event_stream.h"
 #include "reader/testing/synthetic.h"

@@ -117,8 +117,8 @@ WORDS = {
     "Transfer": "Mean part of the latency that is none of the others.",
     "Other run": "Time in these calls in the run that this one is compared with, sum over ranks.",
     "This run": "Time in these calls in this run, sum over ranks.",
-    "Base": "In the runs before `vs`, or in the first of two: the mean over the runs.",
-    "New": "In the runs behind `vs`, or in the second of two: the mean over the runs.",
+    "Base": "The mean over the runs before `vs`; of two runs, that of the first.",
+    "New": "The mean over the runs behind `vs`; of two runs, that of the second.",
     "Change": (
         "Time in this run less that in the other one; of `tare diff`, the new mean less that of the base, as "
         "a share of the latter."

@@ -1,10 +1,9 @@
+#include "format/decompress.h"
+
 #include <zstd.h>
 
 #include <memory>
 #include <new>
-#include <string>
-
-#include "format/event_columns.h"
 
 namespace tare::format {
 namespace {

@@ -1,5 +1,4 @@
 #include "format/event_codec.h"
-#include "format/testing/event_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,9 @@
 #include <memory>
 #include <random>
 #include <string>
+
+#include "format/decompress.h"
+#include "format/testing/event_rows.h"
 
 namespace tare::format {
 namespace {

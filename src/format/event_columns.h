@@ -61,7 +61,4 @@ struct EventColumns {
 bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
                     std::string& error);
 
-// Decompresses the payload of a chunk whose checksum has been verified. False and `error` if it is malformed.
-bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error);
-
 }  // namespace tare::format

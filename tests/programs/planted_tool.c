@@ -9,8 +9,8 @@
  *   one      as seldom, and only on rank 0
  * With PLANTED_BINS, a path, the process writes there, followed by its number, what it has paid when: when the first bin
  * began (CLOCK_MONOTONIC), how many ps a bin takes, then the ns paid in each.
- * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests whose start it has not seen, and starts
- * whose completion it has not seen, are what a referee must not make.
+ * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests whose
+ * start it has not seen, and starts whose completion it has not seen, are what a referee must not make.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -30,6 +30,7 @@ from tare import units
 FEWEST = 3  # spells of each kind in a stratum
 SPELLS_NEEDED = 20  # of each kind, in all strata that are compared
 IN_BLOCK = 4  # spells of each kind, at least
+FEWEST_BLOCKS = 5  # with fewer, intervals hold less often than they should
 SHARE_NEEDED = 0.5  # of the time of all spells that is compared
 WAITED = 0.02  # of the time of a spell, without a processor: the spell was interrupted
 QUIET_NEEDED = 0.2  # of all spells; with fewer, those that were interrupted count as well
@@ -181,7 +182,7 @@ def _compared(spells: Sequence[_Relative], all_ns: float) -> Weighed:
     outcome = Weighed(len(spells) - bare, bare, compared)
     blocks = list(_blocks(spells))
     few = min(outcome.spells, bare)
-    if few < SPELLS_NEEDED or len(blocks) < 2 or outcome.compared < SHARE_NEEDED:
+    if few < SPELLS_NEEDED or len(blocks) < FEWEST_BLOCKS or outcome.compared < SHARE_NEEDED:
         share = units.percent(outcome.compared)
         return replace(outcome, why=f"only {few} spells can be compared, {share} of the time; run it longer")
     with_tool, without = map(sum, zip(*blocks, strict=True))

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <optional>
 
-#include "format/event_columns.h"
+#include "format/decompress.h"
+#include "format/event_codec.h"
 #include "reader/store/crc_ranges.h"
 
 namespace tare::reader {

@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <tuple>
 
-#include "reader/testing/script.h"
+#include "reader/testing/waiting_run.h"
 #include "reader/waits/wait_report.h"
 
 namespace tare::reader {
@@ -19,55 +17,7 @@ using format::no_bytes;
 using format::no_peer;
 using format::no_tag;
 
-class WaitStatesTest : public ::testing::Test {
- protected:
-  void find() {
-    file = run_of(ranks);
-    auto opened = reader::Run::of_memory(file);
-    ASSERT_TRUE(opened) << opened.error();
-    run.emplace(std::move(*opened));
-    auto stream = WaitStates::open(*run);
-    ASSERT_TRUE(stream) << stream.error();
-    for (auto some = stream->next(); !some.empty(); some = stream->next())
-      waits.insert(waits.end(), some.begin(), some.end());
-    eager_misjudged = stream->eager().has_misjudged();
-    wrong_order = stream->wrong_order();
-    unexpected = stream->unexpected();
-    violations = stream->violations();
-  }
-  // Each site is a line. Site 0 of the run is line 1.
-  static std::string place(const SiteActivity& of) {
-    const std::string off = of.scheduled == Scheduled::running ? "" : name_of(of.scheduled) + std::string(" ");
-    return off + (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
-  }
-  std::vector<std::string> lines() const {
-    std::vector<std::string> all;
-    for (const WaitState& of : waits)
-      all.push_back(std::to_string(of.rank) + " in " + std::to_string(of.call.site + 1) + ": " +
-                    wait_kind_names[static_cast<std::size_t>(of.kind)] + " " + std::to_string(of.wait_ns) + " of " +
-                    std::to_string(of.cause_rank) + " in " + std::to_string(of.cause.site + 1) + ", " +
-                    std::to_string(of.delay_ns) + " " + (of.delay_ns > 0 ? place(of.delay) : "-") +
-                    (of.passed_on_ns > 0 ? ", passed on " + std::to_string(of.passed_on_ns) : ""));
-    return all;
-  }
-  using Lines = std::vector<std::string>;
-  static Lines roots(const WaitState& of) {
-    Lines all;
-    for (const RootCause& root : of.roots)
-      all.push_back(std::to_string(root.rank) + " " + place(root.activity) + ": " +
-                    std::to_string(std::lround(100 * root.share)) + " %");
-    return all;
-  }
-
-  std::vector<Script> ranks{2};
-  std::string file;
-  std::optional<reader::Run> run;
-  std::vector<WaitState> waits;
-  bool eager_misjudged = false;
-  std::vector<WrongOrder> wrong_order;
-  std::vector<UnexpectedSum> unexpected;
-  std::vector<ClockViolation> violations;
-};
+using WaitStatesTest = WaitingRun;
 
 TEST_F(WaitStatesTest, LateSender) {
   ranks[0].compute(500);
@@ -522,165 +472,6 @@ TEST_F(WaitStatesTest, ClocksThatDisagreeAreFound) {
   EXPECT_EQ(violations[0].destination, 1);
   EXPECT_EQ(violations[0].messages, 1U);
   EXPECT_EQ(violations[0].most_ns, 490);
-}
-
-TEST_F(WaitStatesTest, OriginsWaitForAPostInTheCallThatIsUnderWay) {
-  struct Case {
-    std::uint64_t start, put, complete;  // their times
-    Lines expected;
-  };
-  const std::vector<Case> cases = {{310, 10, 10, {"0 in 1: late post 300 of 1 in 2, 300 before 2"}},
-                                   {10, 305, 10, {"0 in 1: late post 290 of 1 in 2, 290 before 2"}},
-                                   {10, 10, 290, {"0 in 1: late post 280 of 1 in 2, 280 before 2"}},
-                                   {10, 10, 280, {}}};
-  for (const Case& of : cases) {
-    waits.clear();
-    ranks.assign(2, Script());
-    ranks[0].on_group("MPI_Win_start", of.start, 1);
-    ranks[0].on_window("MPI_Put", of.put, 1);
-    ranks[0].on_window("MPI_Win_complete", of.complete);
-    ranks[1].compute(300);
-    ranks[1].at(2);
-    ranks[1].on_group("MPI_Win_post", 10, 0);
-    ranks[1].compute(100);
-    ranks[1].on_window("MPI_Win_wait", 10);
-    find();
-    EXPECT_EQ(lines(), of.expected) << of.start;
-  }
-}
-
-TEST_F(WaitStatesTest, APutToAnotherTargetDoesNotWaitForThePost) {
-  ranks.resize(3);
-  ranks[0].on_group("MPI_Win_start", 10, -1);
-  ranks[0].on_window("MPI_Put", 500, 2);
-  ranks[1].compute(300);
-  ranks[1].on_group("MPI_Win_post", 10, 0);
-  find();
-  EXPECT_EQ(lines(), Lines{});
-}
-
-TEST_F(WaitStatesTest, TargetsWaitForTheLastOrigin) {
-  ranks.resize(3);
-  ranks[0].on_group("MPI_Win_post", 10, -1);
-  ranks[0].on_window("MPI_Win_wait", 500);
-  for (const std::size_t r : {std::size_t{1}, std::size_t{2}}) {
-    ranks[r].on_group("MPI_Win_start", 10, 0);
-    ranks[r].compute(r * 200);
-    ranks[r].at(static_cast<std::uint32_t>(r + 1));
-    ranks[r].on_window("MPI_Put", 10, 0);
-    ranks[r].on_window("MPI_Win_complete", 10);
-  }
-  find();
-  EXPECT_EQ(lines(), Lines{"0 in 1: early wait 410 of 2 in 3, 410 before 3"});
-}
-
-TEST_F(WaitStatesTest, AnEpochMayBeCompletedLongAfterItsLastAccess) {
-  for (const char* function : {"MPI_Win_wait", "MPI_Win_test"}) {
-    waits.clear();
-    ranks.assign(2, Script());
-    ranks[0].on_group("MPI_Win_post", 10, 1);
-    for (int i = 0; i < 5; ++i) ranks[0].on_window(function, std::string(function) == "MPI_Win_test" ? 100 : 500);
-    ranks[1].on_group("MPI_Win_start", 10, 0);
-    ranks[1].on_window("MPI_Put", 100, 0);
-    ranks[1].compute(300);
-    ranks[1].at(2);
-    ranks[1].on_window("MPI_Win_complete", 10);
-    find();
-    EXPECT_EQ(lines(), Lines{"0 in 1: late complete 400 of 1 in 2, 400 before 2"}) << function;
-  }
-}
-
-TEST_F(WaitStatesTest, EpochsOfOtherGroupsAndAfterwardsAreNotWaitedFor) {
-  ranks.resize(3);
-  ranks[0].on_group("MPI_Win_post", 10, 1);
-  ranks[0].on_window("MPI_Win_wait", 500);
-  ranks[2].on_group("MPI_Win_start", 10, 0);
-  ranks[2].compute(200);
-  ranks[2].on_window("MPI_Win_complete", 10);
-  find();
-  EXPECT_EQ(lines(), Lines{});
-}
-
-// Rank 1 has the lock from 0 to 300, while rank 0 needs it from 50 on. The target is in MPI.
-TEST_F(WaitStatesTest, LocksThatExcludeOneAnotherAreWaitedFor) {
-  using format::exclusive_lock, format::shared_lock;
-  struct Case {
-    std::int32_t first, second;        // types
-    std::vector<std::uint64_t> times;  // of lock, put and unlock
-    Lines expected;
-  };
-  const std::vector<Case> cases = {
-      {exclusive_lock, exclusive_lock, {255, 10, 10}, {"0 in 1: lock contention 250 of 1 in 2, 250 before 2"}},
-      {exclusive_lock, shared_lock, {10, 245, 10}, {"0 in 1: lock contention 240 of 1 in 2, 240 before 2"}},
-      {shared_lock, exclusive_lock, {10, 10, 235}, {"0 in 1: lock contention 230 of 1 in 2, 230 before 2"}},
-      {shared_lock, shared_lock, {255, 10, 10}, {}},
-      {exclusive_lock, exclusive_lock, {10, 10, 10}, {}}};
-  for (const Case& of : cases) {
-    waits.clear();
-    ranks.assign(3, Script());
-    ranks[0].compute(50);
-    ranks[0].on_window("MPI_Win_lock", of.times[0], 2, of.second);
-    ranks[0].on_window("MPI_Put", of.times[1], 2);
-    ranks[0].on_window("MPI_Win_unlock", of.times[2], 2);
-    ranks[1].on_window("MPI_Win_lock", 0, 2, of.first);
-    ranks[1].compute(300);
-    ranks[1].at(2);
-    ranks[1].on_window("MPI_Win_unlock", 10, 2);
-    ranks[2].call("MPI_Recv", 1000, 0, 3);
-    find();
-    EXPECT_EQ(lines(), of.expected) << of.times[0];
-  }
-}
-
-// Rank 1 gets the lock late itself: its own unlock waits for rank 0, and not the other way round.
-TEST_F(WaitStatesTest, WhoeverUnlocksLaterHadToWait) {
-  ranks.resize(3);
-  ranks[0].on_window("MPI_Win_lock", 10, 2, format::exclusive_lock);
-  ranks[0].compute(200);
-  ranks[0].on_window("MPI_Put", 20, 2);  // from 210 to 230
-  ranks[0].compute(70);
-  ranks[0].at(3);
-  ranks[0].on_window("MPI_Win_unlock", 10, 2);
-  ranks[1].on_window("MPI_Win_lock", 10, 2, format::exclusive_lock);
-  ranks[1].compute(210);
-  ranks[1].at(2);
-  ranks[1].on_window("MPI_Win_unlock", 100, 2);  // from 220 to 320
-  ranks[2].call("MPI_Recv", 1000, 0, 3);
-  find();
-  EXPECT_EQ(lines(), Lines{"1 in 2: lock contention 80 of 0 in 3, 80 before 1"});
-}
-
-TEST_F(WaitStatesTest, AccessesMayNeedATargetThatIsOutsideMpi) {
-  for (const bool needs_it : {true, false}) {
-    waits.clear();
-    ranks.assign(2, Script());
-    ranks[0].on_window("MPI_Win_lock_all", 10);
-    ranks[0].on_window("MPI_Get", 5, 1);
-    ranks[0].on_window("MPI_Win_flush", 295, 1);  // from 15 to 310
-    ranks[0].on_window("MPI_Get", 5, 1);
-    ranks[0].on_window("MPI_Win_flush", needs_it ? 300 : 10, 1);
-    ranks[1].compute(300);
-    ranks[1].at(2);
-    ranks[1].call("MPI_Barrier", 10);
-    ranks[1].compute(290);
-    ranks[1].call("MPI_Barrier", 10);
-    find();
-    EXPECT_EQ(eager_misjudged, !needs_it);
-    Lines expected = {"0 in 1: wait for progress 285 of 1 in 2, 285 before 2"};
-    if (needs_it) expected.emplace_back("0 in 1: wait for progress 285 of 1 in 2, 285 before 2");
-    EXPECT_EQ(lines(), expected);
-  }
-}
-
-TEST_F(WaitStatesTest, ATargetThatIsInMpiIsNotWaitedFor) {
-  ranks[0].on_window("MPI_Win_lock_all", 10);
-  ranks[0].on_window("MPI_Get", 5, 1);
-  ranks[0].on_window("MPI_Win_flush", 295, 1);  // from 15 to 310
-  ranks[1].call("MPI_Recv", 100, 0, 3);
-  ranks[1].compute(200);
-  ranks[1].call("MPI_Barrier", 10);
-  find();
-  EXPECT_EQ(lines(), Lines{});
 }
 
 // Rank 0 has sent 20 messages when rank 1 takes the last one first. Each receive takes 10, or 100 while more than eight

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "format/chunk.h"
+#include "format/decompress.h"
 #include "format/definition.h"
 #include "format/segment.h"
 #include "format/testing/event_rows.h"
