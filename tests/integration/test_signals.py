@@ -8,6 +8,7 @@ import pty
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable
@@ -280,7 +281,8 @@ class Shell:
         self.until(lambda: all(state(pid) in states for pid in pids))
 
 
-STOPPED, GOING_ON = "T", "SR"
+# Processes that go on wait for the next signal. In "R", it may not have taken the last one yet.
+STOPPED, GOING_ON = "T", "S"
 
 
 def test_job_control(signalled: Path, tare: Path, tmp_path: Path) -> None:
@@ -310,6 +312,48 @@ def test_job_control(signalled: Path, tare: Path, tmp_path: Path) -> None:
         shell.until_they_are(GOING_ON, pids)
         said.with_name("said.end").touch()
         shell.until(lambda: not goes_on(pids[1]))
+
+
+# As `tare run` does, with a command that sleeps; but it says when it asks the witness, and asks once it is told to.
+SLOW_TO_ASK = """
+import os, sys
+from tare.measuring import signals
+
+class Slow(signals.Witness):
+    def came(self):
+        print("asks", flush=True)
+        sys.stdin.readline()
+        return super().came()
+
+signals.hold()
+child = os.posix_spawn("/bin/sleep", ["sleep", "600"], {}, setsigmask=())
+relay = signals.Relay(child, Slow())
+print(child, flush=True)
+relay.wait()
+"""
+
+
+@pytest.mark.parametrize("is_to_all", [True, False], ids=["to all", "to tare alone"])
+def test_told_to_stop_right_after_told_to_go_on(is_to_all: bool) -> None:
+    """The kernel discards the earlier signal where it is pending, as at a witness that was not asked yet."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_TO_ASK],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0,
+    ) as tare:  # fmt: skip
+        assert tare.stdin and tare.stdout
+        child = int(tare.stdout.readline())
+        try:
+            os.killpg(tare.pid, signal.SIGCONT)
+            assert tare.stdout.readline() == "asks\n"
+            (os.killpg if is_to_all else os.kill)(tare.pid, signal.SIGTSTP)
+            tare.stdin.write("go\n" * 9)
+            tare.stdin.flush()
+            deadline = time.monotonic() + TIMEOUT_S
+            while [state(pid) for pid in (tare.pid, child)] != ["T", "T"]:
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+        finally:
+            os.killpg(tare.pid, signal.SIGKILL)
 
 
 def foreground(controller: int) -> int:
@@ -415,5 +459,5 @@ def launched(
 def goes_on(pid: int) -> bool:
     try:
         return state(pid) not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False

@@ -21,6 +21,9 @@ from tare.measuring import library
 ALL = signal.valid_signals()
 # SIGSTOP cannot be blocked: it stops `tare run`, and the command goes on.
 STOPPING = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+# Where the kernel generates the latter, it discards the former, if it is pending. The witness may then know of one of
+# the two alone.
+OVERTAKEN_BY = {signal.SIGCONT: STOPPING, **dict.fromkeys(STOPPING, {signal.SIGCONT})}
 # What the kernel sends to whole process groups; the witness knows more, but it may be missing.
 TO_GROUPS = STOPPING | {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGCONT, signal.SIGWINCH}
 FROM_KERNEL = 0x80  # si_code: SI_KERNEL
@@ -162,8 +165,10 @@ class Relay:
         while infos:
             more = self._witness.came()
             came = None if came is None or more is None else came + more
-            for info in infos:
-                self._pass_on(info, came)
+            for later, info in enumerate(infos, 1):
+                since = signal.sigpending() | {each.si_signo for each in infos[later:]}
+                if since.isdisjoint(OVERTAKEN_BY.get(info.si_signo, ())):
+                    self._pass_on(info, came)
             infos = [info for info in pending() if not _is_our_own(info)]
 
     def _pass_on(self, info: signal.struct_siginfo, came: Counter[int] | None) -> None:
@@ -172,8 +177,6 @@ class Relay:
             return
         if number in STOPPING:
             self._stops_until_s = time.monotonic() + STOPS_WITHIN_S
-            if came and came[signal.SIGCONT]:
-                return  # it was told to go on since
         elif number == signal.SIGCONT:
             self._stops_until_s = 0.0
         if not self._has_got(info, came):
