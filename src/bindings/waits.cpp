@@ -96,8 +96,8 @@ void define_waits(nb::module_& module, nb::class_<PyRun>& run) {
   Fields<Root>(module, "RootSum",
                "The part of the waits of a kind in the calls of a site that an activity of a rank caused in the end: "
                "in calls of `cause_site`, or before them. `cause_rank` -1: not explained. `by_time` and "
-               "`waits_by_time`: `wait_ns` and `waits` in equally long parts of the run. `by_rank`: `wait_ns` of each "
-               "rank, up to the last that waited.")
+               "`waits_by_time`: `wait_ns` and the number of waits in equally long parts of the run; each wait counts "
+               "by the part of it that was caused so. `by_rank`: `wait_ns` of each rank, up to the last that waited.")
       .members<&Root::world, &Root::kind>()
       .field("function", &Root::name)
       .members<&Root::site, &Root::cause_rank>()

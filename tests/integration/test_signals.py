@@ -409,7 +409,7 @@ def test_what_the_caller_blocks(signalled: Path, tare: Path, tmp_path: Path) -> 
 
 
 # Here a launcher exits with one code or another, also without tare.
-CHOOSES = {("mpich", "TERM"), ("mpich", "INT"), ("mpich", "ALRM")}
+CHOOSES = {("mpich", "TERM"), ("mpich", "INT"), ("mpich", "QUIT"), ("mpich", "ALRM")}
 TO_LAUNCHERS = ["INT", "TERM", "QUIT", "HUP", "ALRM", "XCPU"]
 
 

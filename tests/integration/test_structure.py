@@ -69,8 +69,8 @@ def test_iterations_are_those_of_the_outermost_loop(
 ) -> None:
     directory = tmp_path / "run"
     phases, _ = found(tare, OPENMPI, programs[OPENMPI.name], "nested", directory, "--trace")
-    assert [each["phase"] for each in phases] == ["A"]
-    (loop,) = phases[0]["loops"]
+    # What it does before and behind the loop may be phases, too, on a loaded machine.
+    ((phase, loop),) = [(phase, loop) for phase in phases for loop in phase["loops"]]
     assert (loop["iterations"], loop["line"], loop["ranks"]) == (12, line("outer"), [0, 1, 2])
     rows = package.open(directory).sql(
         "SELECT rank, count(*), min(iteration), max(iteration), sum(duration_ns), sum(mpi_ns), sum(calls) "
@@ -79,7 +79,7 @@ def test_iterations_are_those_of_the_outermost_loop(
     assert rows is not None
     for rank, (number, count, first, last, duration_ns, mpi_ns, calls) in enumerate(rows.fetchall()):
         assert (number, count, first, last, calls) == (rank, 12, 0, 11, 12 * 41)
-        assert 0 < mpi_ns < duration_ns <= phases[0]["duration_ns"]
+        assert 0 < mpi_ns < duration_ns <= phase["duration_ns"]
 
 
 @pytest.mark.alone

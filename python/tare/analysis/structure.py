@@ -27,7 +27,7 @@ OF_DETECTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Slow:
-    """An iteration that takes more than twice the median, on the rank on which it takes longest."""
+    """An iteration that takes more than twice the third quartile, on the rank on which it takes longest."""
 
     iteration: int  # from 0 on each rank
     rank: int

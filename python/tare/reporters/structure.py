@@ -62,7 +62,7 @@ def _cells(row: PhaseRow, start_ns: int) -> list[str]:
 
 
 def _loop(row: PhaseRow, loop: LoopRow) -> str:
-    slow = f"; {loop.slow_iterations:,} take more than twice that" if loop.slow_iterations else ""
+    slow = f"; {loop.slow_iterations:,} take more than twice the third quartile" if loop.slow_iterations else ""
     ranks = rank_numbers.named(loop.ranks)
     return (
         f"Phase {row.phase} ({row.number}): {units.number_of(loop.iterations, 'iteration')} of {ranks}, "

@@ -13,8 +13,9 @@
 namespace tare::reader {
 namespace {
 
-// A slow iteration takes longer than this many medians.
-constexpr std::int64_t slow_medians = 2;
+// A slow iteration takes more than so many times as long as the third quartile. If a quarter of the iterations or more
+// take long, as those of ranks that share a processor do, that is no exception: twice their median would be one.
+constexpr std::int64_t slow_quartiles = 2;
 // If this share of the iterations has more than twice or less than half of the median number of calls, it is no loop.
 constexpr double irregular = 0.25;
 // Numbers of calls within this factor count as equal. So a line that some iterations skip is not preferred to one that
@@ -164,12 +165,14 @@ class LoopReader {
     }
     Loop& loop = found_.loop;
     if (loop.iterations <= max_returns) return false;
-    const auto usual_calls = median_of<std::uint32_t>([](const Iteration& each) { return each.calls; });
+    const auto usual_calls = quartile_of<std::uint32_t>(2, [](const Iteration& each) { return each.calls; });
     const auto others_calls = std::count_if(loop.listed.begin(), loop.listed.end(), [&](const Iteration& each) {
       return each.calls > 2 * usual_calls || 2 * each.calls < usual_calls;
     });
     if (static_cast<double>(others_calls) >= irregular * static_cast<double>(loop.listed.size())) return false;
-    loop.median_ns = median_of<std::int64_t>([](const Iteration& each) { return each.duration_ns; });
+    const auto duration = [](const Iteration& each) { return each.duration_ns; };
+    loop.median_ns = quartile_of<std::int64_t>(2, duration);
+    third_quartile_ns_ = quartile_of<std::int64_t>(3, duration);
     const auto others = static_cast<double>(loop.iterations - found_.longest.size());
     for (const Iteration& each : loop.listed)
       if (is_slow(each.duration_ns)) {
@@ -191,14 +194,14 @@ class LoopReader {
 
  private:
   template <typename T, typename Of>
-  T median_of(const Of& of) const {
+  T quartile_of(std::size_t quartile, const Of& of) const {
     std::vector<T> values;
     for (const Iteration& each : found_.loop.listed) values.push_back(of(each));
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(quartile * values.size() / 4);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
   }
-  bool is_slow(std::int64_t duration_ns) const { return duration_ns / slow_medians > found_.loop.median_ns; }
+  bool is_slow(std::int64_t duration_ns) const { return duration_ns / slow_quartiles > third_quartile_ns_; }
   Place place_of(std::size_t place) const { return {lines_[place / 2], place % 2 == 0}; }
 
   void count(std::size_t place, std::int64_t time_ns) {
@@ -238,7 +241,7 @@ class LoopReader {
   Beginning beginning_;
   FoundLoop found_;
   bool is_open_ = false;
-  std::int64_t start_ns_ = 0, mpi_ns_ = 0, known_end_ns_ = 0, known_mpi_ns_ = 0;
+  std::int64_t start_ns_ = 0, mpi_ns_ = 0, known_end_ns_ = 0, known_mpi_ns_ = 0, third_quartile_ns_ = 0;
   std::uint32_t calls_ = 0, known_calls_ = 0;
   std::vector<std::int64_t> times_;   // of this iteration: in the calls of each line, and before them
   std::vector<std::size_t> touched_;  // of them

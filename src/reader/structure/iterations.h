@@ -34,7 +34,7 @@ struct Loop {
   CalledLine line{};         // the line or call path whose calls begin the iterations
   std::uint64_t iterations = 0;
   std::int64_t median_ns = 0, longest_ns = 0;
-  std::uint64_t slow_iterations = 0;  // number of iterations in `listed` that take more than twice the median
+  std::uint64_t slow_iterations = 0;  // number of iterations in `listed` that take more than twice the third quartile
   std::int64_t beyond_ns = 0;         // time beyond the median in these, summed
   std::vector<Iteration> listed{};    // the first ones, in their order, without iterations with a gap in the trace
   std::vector<SlowIteration> slow{};  // the longest slow iterations, in their order

@@ -170,6 +170,20 @@ TEST_F(StructureTest, ASlowIterationIsNoPhaseAndHasItsCause) {
   }
 }
 
+// As of ranks that share a processor: without it, an iteration lasts a time slice longer.
+TEST_F(StructureTest, IterationsThatTakeLongOftenAreNotSlow) {
+  for (int i = 0; i < 300; ++i) {
+    call(1, i % 10 < 3 ? 9000 : 1000);
+    call(2, i == 150 ? 30000 : 1000);
+  }
+  find();
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->median_ns, 4000);
+  ASSERT_EQ(names(), "A");
+  EXPECT_EQ(loop(0)->slow_iterations, 1U);
+  EXPECT_EQ(loop(0)->beyond_ns, 37000);
+}
+
 TEST_F(StructureTest, WithoutALoopNothingIsClaimed) {
   for (const std::uint32_t line : {1, 2, 3, 4, 5}) call(line, 100000);
   find();

@@ -124,7 +124,7 @@ class Sums {
     root.longest_ns = std::max(root.longest_ns, wait_ns);
     const std::size_t part = spans_.part_of(wait.world, wait.call.enter_ns);
     root.by_time[part] += wait_ns;
-    ++root.waits_by_time[part];
+    root.waits_by_time[part] += share;
     const auto waiting = static_cast<std::size_t>(wait.rank);
     if (waiting >= root.by_rank.size()) root.by_rank.resize(waiting + 1);
     root.by_rank[waiting] += wait_ns;

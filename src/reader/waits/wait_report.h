@@ -47,9 +47,9 @@ struct RootSum {
   std::uint16_t cause_function = 0;  // that is called there
   std::uint64_t waits = 0;           // of which this is a cause
   double wait_ns = 0, longest_ns = 0;
-  // In each of these parts of the run, which are equally long: wait_ns and waits.
-  std::array<double, parts> by_time{};
-  std::array<std::uint64_t, parts> waits_by_time{};
+  // In each of these parts of the run, which are equally long: wait_ns; and the number of waits, of which each counts
+  // by the part of it that this is the cause of.
+  std::array<double, parts> by_time{}, waits_by_time{};
   std::vector<double> by_rank;  // wait_ns of each rank, up to the last that waited
 };
 

@@ -36,8 +36,6 @@ GROWS = 2.0
 SERVES = 0.1
 # A worker is slow if its tasks take so many times as long as those of the others.
 SLOW_WORKER = 1.5
-# Iterations that take more than twice the median are slow if at most so many do.
-SLOW_ITERATIONS = 0.25
 # Shorter ones are slow by chance: a time slice of the operating system lasts longer.
 SHORTEST_ITERATION_NS = 1_000_000
 # Of the calls of a barrier, how many must be followed at once by a collective.

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import (
-    MIN_SHARE,
-    SHORTEST_ITERATION_NS,
-    SLOW_ITERATIONS,
-    Finding,
-)
+from tare.analysis.explain.finding import MIN_SHARE, SHORTEST_ITERATION_NS, Finding
 from tare.analysis.explain.losses import total
 from tare.analysis.groups import added
 
@@ -19,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def slow_iterations(basis: Basis, told: Told) -> list[Finding]:
-    """Few iterations of a rank that take far longer than the median: of all ranks and phases the worst.
+    """Few iterations of a rank that take far longer than most: of all ranks and phases the worst.
 
     Those for which other ranks wait are told as waits, and those that are slow in calls with these calls.
     """
@@ -51,11 +46,7 @@ def slowest(basis: Basis) -> Finding | None:
 
 
 def _is_slow(loop: Loop, net_ns: int) -> bool:
-    return (
-        loop.median_ns >= SHORTEST_ITERATION_NS
-        and loop.slow_iterations <= SLOW_ITERATIONS * loop.iterations
-        and loop.beyond_ns >= MIN_SHARE * net_ns
-    )
+    return loop.median_ns >= SHORTEST_ITERATION_NS and loop.beyond_ns >= MIN_SHARE * net_ns
 
 
 def _finding(basis: Basis, loop: Loop) -> Finding:

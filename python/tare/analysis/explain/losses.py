@@ -43,15 +43,9 @@ class Loss:
     blocked_ns: float = 0.0  # the part of `time_ns` because of which it was blocked
     by_rank: dict[int, float] = field(default_factory=dict)  # `time_ns` of each rank that waited
     longest_ns: float = 0.0
-    # In equally long parts of the run: `time_ns`; and the number of waits, by how the cause was scheduled:
-    # one that ran, and then was blocked, is in both.
+    # In equally long parts of the run: `time_ns`, and the number of waits, each by the part for this reason.
     by_time: list[float] = field(default_factory=list)
-    waits_of: dict[str, list[float]] = field(default_factory=dict)
-
-    @property
-    def waits_by_time(self) -> list[float]:
-        """The number of waits in each of these parts."""
-        return max(self.waits_of.values(), key=sum, default=[])
+    waits_by_time: list[float] = field(default_factory=list)
 
     def scale(self, by: float) -> None:
         """Leaves this part of it."""
@@ -126,8 +120,7 @@ def all_of(basis: Basis) -> Losses:
         for rank, time_ns in enumerate(of.by_rank):
             loss.by_rank[rank] = loss.by_rank.get(rank, 0.0) + time_ns
         loss.by_time = _sums(loss.by_time, of.by_time)
-        counts = loss.waits_of.get(of.cause_scheduled, [])
-        loss.waits_of[of.cause_scheduled] = _sums(counts, of.waits_by_time)
+        loss.waits_by_time = _sums(loss.waits_by_time, of.waits_by_time)
     room = added((basis.line_of_row(row), float(row.time_ns)) for row in basis.lines)
     outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())

@@ -92,7 +92,7 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         at=line[1],  # type: ignore[index]
         here_share=here_ns / group.time_ns if group.time_ns else None,
         ranks=group.ranks(),
-        calls=round(sum(sum(loss.waits_by_time) for loss in group.losses)),
+        calls=max(round(sum(sum(loss.waits_by_time) for loss in group.losses)), 1),
         cause_rank=cause if cause >= 0 else None,
         cause_share=cause_ns / group.time_ns if cause >= 0 else None,
         cause_function=activity.function if activity else "",

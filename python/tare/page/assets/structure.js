@@ -58,7 +58,7 @@
     return panel;
   }
   function slowest(into, rows) {
-    into.append(element("h3", {}, "Slow iterations"), element("p", { class: "lead" }, "The slowest of each loop that take more than twice the median, each on the rank on which it takes longest, and what takes longer in it than usual. A chosen row is shown in the timeline."));
+    into.append(element("h3", {}, "Slow iterations"), element("p", { class: "lead" }, "The slowest of each loop that take more than twice as long as three quarters of the iterations, each on the rank on which it takes longest, and what takes longer in it than usual. A chosen row is shown in the timeline."));
     tare.table(into, {
       name: "slow", label: "slow iterations", rows: rows.map((row, id) => ({ ...row, id })), sort: ["duration_ns", "desc"],
       columns: [
