@@ -33,7 +33,8 @@ void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
       .members<&CalledLine::site>(&Phase::line)
       .field("outside_calls", &Phase::is_before)
       .members<&Phase::line_share>();
-  Fields<Slow>(module, "SlowIteration", "One of the longest iterations, if it takes more than twice the third quartile.")
+  Fields<Slow>(module, "SlowIteration",
+               "One of the longest iterations, if it takes more than twice the third quartile.")
       .field("iteration", &Slow::number)
       .members<&Iteration::start_ns, &Iteration::duration_ns, &Iteration::mpi_ns>(&Slow::iteration)
       .members<&Slow::cause_rank, &Slow::cause_function>()

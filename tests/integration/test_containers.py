@@ -256,7 +256,7 @@ def test_what_is_not_known_is_unknown(tare: Path, mpi: MpiEnvironment, gate: Pat
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.1)
         keeper = subprocess.Popen([*there, "sleep", "600"])  # keeps the mounts
-        while os.readlink(f"/proc/{keeper.pid}/ns/mnt") != os.readlink(f"/proc/{process.pid}/ns/mnt"):
+        while Path(f"/proc/{keeper.pid}/ns/mnt").readlink() != Path(f"/proc/{process.pid}/ns/mnt").readlink():
             time.sleep(0.01)
         there[-1] = str(keeper.pid)
         assert {row["state"] for row in rows()} == {"unknown"}

@@ -314,7 +314,7 @@ def test_job_control(signalled: Path, tare: Path, tmp_path: Path) -> None:
         shell.until(lambda: not goes_on(pids[1]))
 
 
-# As `tare run` does, with a command that sleeps; but it says when it asks the witness, and asks once it is told to.
+# As `tare run` does, with a command that sleeps; but it says when it asks the witness, and waits for a line.
 SLOW_TO_ASK = """
 import os, sys
 from tare.measuring import signals

@@ -530,7 +530,7 @@ static void flood(int messages, int backwards, int ms) {
 }
 
 /* Each receive has to look through all messages that are left. The next takes them in the order in which they came.
- * @unexpected messages: ranks=2 unexpected-messages named=1 | wait-at-barrier named=0 */
+ * @unexpected messages: ranks=2 unexpected-messages named=1 */
 static void unexpected(void) {
   compute(1500);
   flood(20000, 1, 0);

@@ -83,13 +83,15 @@ def _change(basis: Basis, of: Finding) -> Change | None:
 
 
 def _in_calls(basis: Basis, of: Finding) -> int | None:
-    """The part of the time in calls that is on the critical path."""
     if not basis.is_traced or not of.lost_ns or of.cause_rank is not None or not of.function:
         return None
+    return on_critical_path_ns(basis, (of.function, of.at))
+
+
+def on_critical_path_ns(basis: Basis, line: Line) -> int:
+    """The time in the calls of a line that is on the critical path of a traced run."""
     return sum(
         part.time_ns
         for part in basis.run.wait_report.critical_path
-        if part.world == basis.world
-        and part.in_call
-        and (part.function, basis.place(part.site)) == (of.function, of.at)
+        if part.world == basis.world and part.in_call and (part.function, basis.place(part.site)) == line
     )
