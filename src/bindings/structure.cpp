@@ -40,7 +40,9 @@ void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
       .members<&Slow::cause_rank, &Slow::cause_function>()
       .field("cause_site", &Slow::cause, &CalledLine::site)
       .field("cause_in_call", &Slow::is_in_call)
-      .members<&Slow::cause_ns>();
+      .members<&Slow::cause_ns>()
+      .field("cause_descheduled_ns", &Slow::cause_off, &reader::OffTimes::descheduled_ns)
+      .field("cause_blocked_ns", &Slow::cause_off, &reader::OffTimes::blocked_ns);
   Fields<Loop>(module, "Loop",
                "The iterations of a rank in the detected phase `number`. They begin with calls of `site`.")
       .members<&Loop::world, &Loop::rank, &Loop::thread>()

@@ -344,7 +344,7 @@ static void oversubscribed(void) {
 }
 
 /* Something stops rank 1 twice.
- * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=0.67 */
+ * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=1 */
 static void stopped(void) {
   for (int step = 0; step < 40; ++step) {
     work(10);

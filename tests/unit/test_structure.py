@@ -9,6 +9,7 @@ from typing import cast
 from made import made
 from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 from tare.analysis import rows, structure
+from tare.analysis.explain.iterations import _is_descheduled
 from tare.reporters import structure as reporter
 from tare.reporters.console import Console
 from tare.runs.run import Run
@@ -23,11 +24,12 @@ def site(line: int) -> Site:
 SITES = [site(10), site(11), site(12)]
 
 
-def slow(iteration: int, duration_ns: int, cause_rank: int = 1) -> SlowIteration:
+def slow(iteration: int, duration_ns: int, cause_rank: int = 1, descheduled_ns: int = 0) -> SlowIteration:
     return made(SlowIteration, **{
         "iteration": iteration, "start_ns": START_NS + 1_500_000_000, "duration_ns": duration_ns,
         "mpi_ns": duration_ns // 2, "cause_rank": cause_rank, "cause_function": "MPI_Send", "cause_site": 2,
-        "cause_in_call": False, "cause_ns": duration_ns - 10_000_000,
+        "cause_in_call": False, "cause_ns": duration_ns - 10_000_000, "cause_blocked_ns": 0,
+        "cause_descheduled_ns": descheduled_ns,
     })  # fmt: skip
 
 
@@ -100,3 +102,10 @@ def test_text_says_why_an_iteration_is_slow() -> None:
     assert f"Phase B (1): 20 iterations of ranks 0-1, {begin}" in said
     cause = "80.0 ms longer than usual outside MPI before MPI_Send at solver.c:12, on rank 1."
     assert f"Iteration 7 at 1.500 s takes 90.0 ms on rank 0: {cause}" in said
+
+
+@pytest.mark.parametrize(("descheduled_ns", "is_told"), [(59_000_000, True), (61_000_000, False)])
+def test_what_is_long_without_a_processor_is_no_slow_iteration(descheduled_ns: int, is_told: bool) -> None:
+    """Of 80 and 40 ms that they take longer, for half of it or more."""
+    of = loop(0, 0, 20, slow(3, 90_000_000), slow(7, 50_000_000, descheduled_ns=descheduled_ns))
+    assert _is_descheduled(of) != is_told

@@ -9,6 +9,7 @@
 #include "format/function_meaning.h"
 #include "reader/parallel.h"
 #include "reader/time_arithmetic.h"
+#include "reader/waits/scheduled_times.h"
 
 namespace tare::reader {
 namespace {
@@ -113,6 +114,7 @@ struct Long {
 
 struct FoundLoop {
   Loop loop{};
+  std::uint32_t process = 0;              // index in Run::processes()
   std::vector<Long> longest{};            // the longest first
   std::map<Place, std::int64_t> usual{};  // mean time by place in the other iterations
 };
@@ -261,10 +263,11 @@ std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration
 
 // Finds the cause of a slow iteration. A rank that computes longer makes the others wait. So the cause is the
 // computation of any rank that exceeds the usual time the most, if it explains half of the excess.
-SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all) {
+SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all,
+                        const ScheduledTimes& scheduled) {
   SlowIteration of{slow.number, slow.iteration};
   auto most = excess(own, slow, false);
-  std::int32_t rank = own.loop.rank;
+  const FoundLoop* cause = &own;
   std::int64_t computed_ns = difference(slow.iteration.duration_ns, own.loop.median_ns) / 2;
   const std::int64_t end_ns = sum(slow.iteration.start_ns, slow.iteration.duration_ns);
   for (const FoundLoop* other : all)
@@ -276,12 +279,14 @@ SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vecto
       if (outside.second < computed_ns) continue;
       computed_ns = outside.second;
       most = outside;
-      rank = other->loop.rank;
+      cause = other;
     }
-  of.cause_rank = rank;
+  of.cause_rank = cause->loop.rank;
   of.cause = most.first.first;
   of.is_in_call = most.first.second;
   of.cause_ns = most.second;
+  const auto off = of.is_in_call ? &ScheduledTimes::in_call : &ScheduledTimes::outside;
+  of.cause_off = (scheduled.*off)(cause->process, cause->loop.thread, slow.iteration.start_ns, end_ns);
   return of;
 }
 
@@ -305,7 +310,8 @@ std::vector<std::pair<std::uint32_t, FoundLoop>> read_loops(
   return loops;
 }
 
-std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, const std::vector<DetectedPhase>& phases) {
+std::vector<Loop> loops_of(const Run& run, const RankCalls& calls, const WorldStretches& of,
+                           const std::vector<DetectedPhase>& phases, const ScheduledTimes& scheduled) {
   std::vector<std::map<std::uint32_t, Beginning>> begin_with(of.ranks.size());  // by rank and phase
   bool has_any = false;
   for (const DetectedPhase& phase : phases)
@@ -321,8 +327,10 @@ std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, con
   std::map<std::pair<std::uint32_t, CalledLine>, std::vector<const FoundLoop*>> together;
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     for (auto& [phase, each] : found[rank]) {
+      const Process* process = calls.ranks()[of.ranks[rank]].process;
+      each.process = static_cast<std::uint32_t>(process - run.processes().data());
       each.loop.world = of.world;
-      each.loop.rank = static_cast<std::int32_t>(calls.ranks()[of.ranks[rank]].process->record.rank);
+      each.loop.rank = static_cast<std::int32_t>(process->record.rank);
       each.loop.thread = calls.ranks()[of.ranks[rank]].thread;
       each.loop.phase = phase;
       together[{phase, each.loop.line}].push_back(&each);
@@ -331,7 +339,8 @@ std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, con
   for (const auto& of_rank : found)
     for (const auto& [phase, each] : of_rank) {
       Loop loop = each.loop;
-      for (const Long& slow : each.longest) loop.slow.push_back(explained(slow, each, together[{phase, loop.line}]));
+      for (const Long& slow : each.longest)
+        loop.slow.push_back(explained(slow, each, together[{phase, loop.line}], scheduled));
       std::sort(loop.slow.begin(), loop.slow.end(),
                 [](const SlowIteration& a, const SlowIteration& b) { return a.number < b.number; });
       loops.push_back(std::move(loop));
@@ -347,9 +356,10 @@ Result<RunStructure> run_structure(Run& run) {
   auto calls = RankCalls::of(run);
   if (!calls) return calls.failure();
   RunStructure structure;
+  const ScheduledTimes scheduled(run);
   for (const WorldStretches& world : stretches_of(*calls)) {
     const std::vector<DetectedPhase> phases = detected_phases(world);
-    for (Loop& loop : loops_of(*calls, world, phases)) structure.loops.push_back(std::move(loop));
+    for (Loop& loop : loops_of(run, *calls, world, phases, scheduled)) structure.loops.push_back(std::move(loop));
     structure.phases.insert(structure.phases.end(), phases.begin(), phases.end());
   }
   return structure;

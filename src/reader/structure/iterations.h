@@ -24,6 +24,7 @@ struct SlowIteration {
   CalledLine cause{};
   bool is_in_call = false;  // true: in the calls of `cause`; false: outside MPI before them
   std::int64_t cause_ns = 0;
+  OffTimes cause_off{};  // the time in which the cause was on no processor meanwhile, in calls or outside MPI as it was
 };
 
 // The iterations of one rank in one phase.

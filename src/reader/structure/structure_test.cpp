@@ -146,7 +146,8 @@ TEST_F(StructureTest, IterationsAreThoseOfTheOutermostLoop) {
 TEST_F(StructureTest, ASlowIterationIsNoPhaseAndHasItsCause) {
   iterate(100, {1, 2});
   call(1, 1000);
-  ranks[0].compute(200000);
+  ranks[0].compute(20000);
+  ranks[0].loses_processor(50000, 130000);
   ranks[1].compute(1000);
   for (std::size_t r = 0; r < 2; ++r) {
     ranks[r].at(2);
@@ -166,6 +167,8 @@ TEST_F(StructureTest, ASlowIterationIsNoPhaseAndHasItsCause) {
     EXPECT_EQ(line(slow.cause), 2);
     EXPECT_FALSE(slow.is_in_call);
     EXPECT_NEAR(static_cast<double>(slow.cause_ns), 199000, 10);
+    EXPECT_EQ(slow.cause_off.descheduled_ns, 50000);
+    EXPECT_EQ(slow.cause_off.blocked_ns, 130000);
     EXPECT_EQ(slow.iteration.mpi_ns, each.rank == 0 ? 2000 : 201000);
   }
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tare.analysis.explain import computing, waiting
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import MIN_GAIN, MIN_MPI_SHARE, MIN_SHARE, Finding
+from tare.analysis.explain.finding import MIN_GAIN, MIN_SHARE, Finding
 from tare.analysis.explain.gains import on_critical_path_ns
 from tare.analysis.explain.iterations import slowest
 from tare.analysis.explain.losses import Loss
@@ -26,7 +26,7 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
         if basis.share(group.time_ns) < MIN_SHARE:
             break
         each = waiting.serialised(basis, group) or waiting.of_group(basis, group)
-        if group.activity is None and _tells_nothing(basis, each):
+        if group.activity is None and _costs_nothing(basis, each):
             continue
         if slow is not None and _is_of(group, slow):
             each = replace(slow, share=each.share, time_ns=each.time_ns, lost_ns=each.lost_ns)
@@ -40,10 +40,9 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
     return found
 
 
-def _tells_nothing(basis: Basis, found: Finding) -> bool:
-    """Whether a wait without a cause is too short for a sentence on what is not explained, and costs nothing."""
-    on_path_ns = on_critical_path_ns(basis, (found.function, found.at))
-    return found.share < MIN_MPI_SHARE and on_path_ns < MIN_GAIN * basis.net_ns
+def _costs_nothing(basis: Basis, found: Finding) -> bool:
+    """Whether the program would take as long without a wait."""
+    return on_critical_path_ns(basis, (found.function, found.at)) < MIN_GAIN * basis.net_ns
 
 
 def _is_of(group: Group, slow: Finding) -> bool:

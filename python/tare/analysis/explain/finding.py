@@ -9,7 +9,7 @@ from tare.analysis.rows import UNKNOWN, Placed
 # The share of the ranks' time that something must take to be a finding.
 MIN_SHARE = 0.05
 MAX_FINDINGS = 8
-# A shorter wait of which the cause is not known is a finding if its calls are so much of the critical path.
+# A wait of which the cause is not known is a finding if its calls are so much of the critical path.
 MIN_GAIN = 0.01
 # Of what is not explained.
 MIN_MPI_SHARE = 0.15

@@ -40,8 +40,7 @@ def slowest(basis: Basis) -> Finding | None:
         return None
     loops = [loop for loop in basis.run.structure.loops if loop.world == basis.world]
     slow = [loop for loop in loops if loop.slow and _is_slow(loop, basis.net_ns)]
-    found = [_finding(basis, loop) for loop in slow]
-    found = [each for each in found if 2 * _descheduled_ns(basis, each) < (each.beyond_ns or 0)]
+    found = [_finding(basis, loop) for loop in slow if not _is_descheduled(loop)]
     return max(found, key=lambda each: (not each.cause_in_call, each.time_ns), default=None)
 
 
@@ -57,6 +56,7 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
     phases = [each for each in basis.run.structure.phases if each.world == basis.world]
     names = {each.number: each.phase for each in phases}
     rank, function, site, in_call = most
+    blocked_ns = sum(each.cause_blocked_ns for each in loop.slow if _cause(each) == most)
     return Finding(
         kind="slow iterations",
         share=basis.share(loop.beyond_ns),
@@ -70,7 +70,7 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
         cause_function=function,
         cause_at=basis.place(site),
         cause_in_call=in_call,
-        cause_blocked=None if in_call else _blocked(basis, rank, site),
+        cause_blocked=None if in_call else min(blocked_ns / max(causes[most], 1), 1.0),
         cause_share=min(causes[most] / beyond_ns, 1.0),
         most_ns=longest.duration_ns,
         mean_ns=loop.median_ns,
@@ -80,20 +80,10 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
     )
 
 
-def _blocked(basis: Basis, rank: int, site: int) -> float | None:
-    """The share of the time of a rank before the calls of a site in which it was blocked."""
-    of = next((each for each in basis.outside if (each.rank, each.site) == (rank, site)), None)
-    return of.blocked_ns / of.time_ns if of and of.time_ns else None
-
-
-def _descheduled_ns(basis: Basis, of: Finding) -> int:
-    """The time in which the cause had no processor, at the same line."""
-    return sum(
-        each.descheduled_in_calls_ns if of.cause_in_call else each.descheduled_ns
-        for each in basis.outside
-        if each.rank == of.cause_rank
-        and (each.function, basis.place(each.site)) == (of.cause_function, of.cause_at)
-    )
+def _is_descheduled(loop: Loop) -> bool:
+    """Whether most of what the slowest iterations take longer is time in which their cause had no processor."""
+    off_ns = sum(each.cause_descheduled_ns for each in loop.slow)
+    return 2 * off_ns >= sum(each.cause_ns for each in loop.slow)
 
 
 def _cause(of: SlowIteration) -> tuple[int, str, int, bool]:
