@@ -6,6 +6,7 @@ import io
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
 from made import made
 from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 from tare.analysis import rows, structure

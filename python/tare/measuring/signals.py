@@ -21,9 +21,9 @@ from tare.measuring import library
 ALL = signal.valid_signals()
 # SIGSTOP cannot be blocked: it stops `tare run`, and the command goes on.
 STOPPING = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
-# Where the kernel generates the latter, it discards the former, if it is pending. The witness may then know of one of
-# the two alone.
-OVERTAKEN_BY = {signal.SIGCONT: STOPPING, **dict.fromkeys(STOPPING, {signal.SIGCONT})}
+# Where the kernel generates one of the latter, it discards the former, if it is pending. The witness may then know
+# of one of them alone.
+OVERTAKEN_BY = {signal.SIGCONT: STOPPING, **{each: {signal.SIGCONT} for each in STOPPING}}
 # What the kernel sends to whole process groups; the witness knows more, but it may be missing.
 TO_GROUPS = STOPPING | {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGCONT, signal.SIGWINCH}
 FROM_KERNEL = 0x80  # si_code: SI_KERNEL
