@@ -21,8 +21,8 @@ from tare.measuring import library
 ALL = signal.valid_signals()
 # SIGSTOP cannot be blocked: it stops `tare run`, and the command goes on.
 STOPPING = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
-# Where the kernel generates one of the latter, it discards the former, if it is pending. The witness may then know
-# of one of them alone.
+# Where the kernel generates one of the latter, it discards the former, if it is pending. The witness may
+# then know of one of them alone.
 OVERTAKEN_BY = {signal.SIGCONT: STOPPING, **{each: {signal.SIGCONT} for each in STOPPING}}
 # What the kernel sends to whole process groups; the witness knows more, but it may be missing.
 TO_GROUPS = STOPPING | {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGCONT, signal.SIGWINCH}

@@ -81,7 +81,7 @@ def _finding(basis: Basis, loop: Loop) -> Finding:
 
 
 def _is_descheduled(loop: Loop) -> bool:
-    """Whether most of what the slowest iterations take longer is time in which their cause had no processor."""
+    """Whether in most of what the slowest iterations take longer their cause had no processor."""
     off_ns = sum(each.cause_descheduled_ns for each in loop.slow)
     return 2 * off_ns >= sum(each.cause_ns for each in loop.slow)
 
