@@ -23,7 +23,7 @@ ALL = signal.valid_signals()
 STOPPING = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 # Where the kernel generates one of the latter, it discards the former, if it is pending. The witness may
 # then know of one of them alone.
-OVERTAKEN_BY = {signal.SIGCONT: STOPPING, **{each: {signal.SIGCONT} for each in STOPPING}}
+OVERTAKEN_BY: dict[int, set[signal.Signals]] = {signal.SIGCONT: STOPPING, **{each: {signal.SIGCONT} for each in STOPPING}}
 # What the kernel sends to whole process groups; the witness knows more, but it may be missing.
 TO_GROUPS = STOPPING | {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGCONT, signal.SIGWINCH}
 FROM_KERNEL = 0x80  # si_code: SI_KERNEL
@@ -167,7 +167,7 @@ class Relay:
             came = None if came is None or more is None else came + more
             for later, info in enumerate(infos, 1):
                 since = signal.sigpending() | {each.si_signo for each in infos[later:]}
-                if since.isdisjoint(OVERTAKEN_BY.get(info.si_signo, ())):
+                if since.isdisjoint(OVERTAKEN_BY.get(info.si_signo, set())):
                     self._pass_on(info, came)
             infos = [info for info in pending() if not _is_our_own(info)]
 
