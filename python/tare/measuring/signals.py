@@ -23,7 +23,10 @@ ALL = signal.valid_signals()
 STOPPING = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
 # Where the kernel generates one of the latter, it discards the former, if it is pending. The witness may
 # then know of one of them alone.
-OVERTAKEN_BY: dict[int, set[signal.Signals]] = {signal.SIGCONT: STOPPING, **{each: {signal.SIGCONT} for each in STOPPING}}
+OVERTAKEN_BY: dict[int, set[signal.Signals]] = {
+    signal.SIGCONT: STOPPING,
+    **{each: {signal.SIGCONT} for each in STOPPING},
+}
 # What the kernel sends to whole process groups; the witness knows more, but it may be missing.
 TO_GROUPS = STOPPING | {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGCONT, signal.SIGWINCH}
 FROM_KERNEL = 0x80  # si_code: SI_KERNEL
