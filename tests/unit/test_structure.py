@@ -107,6 +107,6 @@ def test_text_says_why_an_iteration_is_slow() -> None:
 
 @pytest.mark.parametrize(("descheduled_ns", "is_told"), [(59_000_000, True), (61_000_000, False)])
 def test_what_is_long_without_a_processor_is_no_slow_iteration(descheduled_ns: int, is_told: bool) -> None:
-    """Of 80 and 40 ms that they take longer, for half of it or more."""
+    """They take 80 and 40 ms longer; half of that is the limit."""
     of = loop(0, 0, 20, slow(3, 90_000_000), slow(7, 50_000_000, descheduled_ns=descheduled_ns))
     assert _is_descheduled(of) != is_told
