@@ -3,6 +3,7 @@
 #include "bindings/fields.h"
 #include "bindings/parts.h"
 #include "bindings/words.h"
+#include "reader/model/missing_ranks.h"
 #include "reader/model/total_cost.h"
 
 namespace tare::bindings {
@@ -231,6 +232,8 @@ void define_process(nb::module_& module) {
              })
       .value("finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; })
       .members<&Process::stopped>(of)
+      // One that is made by its fields has no number.
+      .value("has_results", [](const PyProcess& each) { return each.of->id == 0 || !reader::is_elsewhere(*each.of); })
       .value("executable", [](const PyProcess& process) { return std::string(process.of->executable()); })
       .value("mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); })
       .members<&ProcessRecord::abi>(of, record)

@@ -64,6 +64,11 @@ void watch_end() noexcept {
 
 void set_collected(bool collected) noexcept { is_collected = collected; }
 
+void note_place() noexcept {
+  const ErrnoGuard guard;
+  if (const SegmentHeader* header = segment(); header != nullptr && !is_collected) write_process(*header);
+}
+
 void note_exit(int status) noexcept {
   SegmentHeader* header = segment();
   // The child of vfork shares this memory, but is another process.

@@ -9,6 +9,10 @@ void watch_end() noexcept;
 // Whether `tare run` on this host collects the segment. If not, the process writes its data itself.
 void set_collected(bool collected) noexcept;
 
+// Its rank and host are known. If nobody collects the segment, the run directory says from now on where it lies: the
+// process writes its record early.
+void note_place() noexcept;
+
 // The program calls _exit, possibly in a signal handler.
 void note_exit(int status) noexcept;
 

@@ -56,7 +56,7 @@ def test_a_part_without_the_library(
     said = f"ranks 1-2 of 3 are missing: `{taken}` in the command takes tare's environment"
     assert said in words(done.stderr)
     info = read(mpi, tare, "info", run_dir)
-    assert info["missing"] == [{"world": 0, "size": 3, "ranks": [[1, 2]]}]
+    assert info["missing"] == [{"world": 0, "size": 3, "ranks": [[1, 2]], "host": None}]
     assert info["launched"] is None
     for verb in ("info", "profile", "explain"):
         shown = succeed(mpi, tmp_path, tare, verb, run_dir)
@@ -76,7 +76,7 @@ def test_one_part_below_tare(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_pa
     said = "ranks 1-2 of 3 are missing: a launcher has started `tare run` itself, as rank 0 of 3"
     assert said in words(done.stderr)
     info = read(mpi, tare, "info", run_dir)
-    assert info["missing"] == [{"world": 0, "size": 3, "ranks": [[1, 2]]}]
+    assert info["missing"] == [{"world": 0, "size": 3, "ranks": [[1, 2]], "host": None}]
     assert (info["launched"]["rank"], info["launched"]["size"]) == (0, 3)
 
 

@@ -486,7 +486,7 @@ class Run:
 
     def table(self, name: str) -> Table:
         tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
-        return table(tables[name])
+        return table(tables[name] if name != "missing" else [])
 
     def peers(
         self,

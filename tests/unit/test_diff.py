@@ -39,7 +39,7 @@ def measured(
         fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
     ][skipped:]
     return SimpleNamespace(
-        meta=metadata(wall_ns=net_ns + 10**8), processes=[process],
+        meta=metadata(wall_ns=net_ns + 10**8), processes=[process], missing=[],
         sites=sites, rows=fake_native.Table.rows,
         profile=lambda by, **chosen: fake_native.profile(by, rows=rows, sites=sites, **chosen),
     )  # fmt: skip
@@ -182,7 +182,7 @@ def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
     """A run that ended well, but for the changes."""
     process = changed(fake_native.process(0, 1), **changes.pop("process", {}))
     return SimpleNamespace(
-        meta=metadata(command=command.split(), **changes), processes=[process], unread=None
+        meta=metadata(command=command.split(), **changes), processes=[process], unread=None, missing=[]
     )
 
 

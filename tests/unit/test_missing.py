@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -16,33 +18,38 @@ from tare.runs.metadata import Launched, Missing, Unseen, decode, encode
 OF_MPMD = [Missing(world=0, size=3, ranks=[(1, 2)])]
 
 
-def processes(*ranks: int, size: int, world: int = 0) -> list[Process]:
-    return [made(Process, world=world, rank=rank, size=size) for rank in ranks]
+def row(first: int, last: int, *, size: int = 9, host: str | None = None, world: int = 0) -> Any:
+    return SimpleNamespace(world=world, first_rank=first, last_rank=last, size=size, host=host)
 
 
-@pytest.mark.parametrize(
-    ("seen", "size", "gaps"),
-    [
-        ((0, 1, 2), 3, []),
-        ((0,), 3, [(1, 2)]),
-        ((1, 4), 6, [(0, 0), (2, 3), (5, 5)]),
-        ((-1,), 3, []),  # it has not come to know its rank, nor how many there are
-        ((0, 7), 2, [(1, 1)]),  # a damaged one
-    ],
-)
-def test_the_size_of_the_world_tells_which_are_missing(
-    seen: tuple[int, ...], size: int, gaps: list[tuple[int, int]]
-) -> None:
-    found = missing.find(cast(Any, processes(*seen, size=size)))
-    assert [row.ranks for row in found] == ([gaps] if gaps else [])
-
-
-def test_each_world_has_its_own() -> None:
-    found = missing.find(cast(Any, [*processes(0, size=1), *processes(1, size=2, world=1)]))
-    assert found == [Missing(world=1, size=2, ranks=[(0, 0)])]
-    assert missing.sentences(metadata(missing=found), "r")[0].startswith(
-        "rank 0 of 2 of world 1 is missing: "
+def said_of(found: list[Missing], *, unranked: int = 0, is_going_on: bool = False, **given: Any) -> list[str]:
+    of = SimpleNamespace(
+        missing=found,
+        meta=metadata(**given),
+        run_dir=Path("/a run"),
+        processes=[made(Process, rank=-1)] * unranked,
+        is_going_on=is_going_on,
     )
+    return missing.sentences(cast(Any, of))
+
+
+def test_rows_are_one_for_each_world_and_host() -> None:
+    rows = [
+        row(0, 1),
+        row(2, 2, host="a"),
+        row(3, 3, host="b"),
+        row(5, 6, host="a"),
+        row(0, 0, world=1, size=1),
+    ]
+    found = missing.find(rows)
+    assert found == [
+        Missing(world=0, size=9, ranks=[(0, 1)]),
+        Missing(world=0, size=9, ranks=[(2, 2), (5, 6)], host="a"),
+        Missing(world=0, size=9, ranks=[(3, 3)], host="b"),
+        Missing(world=1, size=1, ranks=[(0, 0)]),
+    ]
+    assert missing.count(found) == 7
+    assert said_of(found)[3].startswith("rank 0 of 1 of world 1 is missing: ")
 
 
 @pytest.mark.parametrize(
@@ -58,13 +65,32 @@ def test_each_world_has_its_own() -> None:
         ({"command": ["mpirun", "env", "LD_PRELOAD=/my.so", "a"]}, "`LD_PRELOAD=/my.so`"),
         ({"command": ["mpirun", "env", "-u", "HOME", "a"]}, "they probably started without"),
         ({"exit_code": 0}, "they probably started without tare's environment"),
-        ({"exit_code": 1}, "`tare recover r`"),
+        ({"exit_code": 0, "unranked": 2}, "they probably started without tare's environment"),
+        ({"exit_code": 1}, "`tare recover '/a run'`"),
+        (
+            {"exit_code": 1, "unranked": 2},
+            "they may be among the 2 processes that ended before they had left",
+        ),
+        ({"exit_code": 1, "unranked": 1}, "`tare recover '/a run'`"),
+        ({"is_going_on": True}, "what ranks record on another host is read there"),
     ],
 )
 def test_the_likely_cause_is_said(given: dict[str, Any], why: str) -> None:
-    (said,) = missing.sentences(metadata(missing=OF_MPMD, **given), "r")
+    (said,) = said_of(OF_MPMD, **given)
     assert said.startswith("ranks 1-2 of 3 are missing: ")
     assert why in said
+
+
+def test_where_they_ran_is_no_guess() -> None:
+    """It is said whatever else may have happened; a name of a host comes from a file."""
+    found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n\x1b2")]
+    (said,) = said_of(found, exit_code=0, command=["env", "-i", "a"])
+    assert said == (
+        "rank 1 of 2 is missing: no results have come from n\\x1b2; "
+        "`tare recover '/a run'` there takes what is left"
+    )
+    (said,) = said_of(found, is_going_on=True)
+    assert "what ranks record on n\\x1b2 is read there" in said
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare.command_name import arguments
+from tare.errors import NOTHING_MEASURED
+from tare.runs import missing
 from tare.runs.metadata import Options
-from tare.units import signal_name
+from tare.units import number_of, signal_name
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -46,7 +48,9 @@ def failure_reason(run: Run) -> str | None:
         return run.unread
     meta, processes = run.meta, run.processes
     if not processes:
-        return "no process called MPI"
+        return NOTHING_MEASURED
+    if lacking := missing.count(run.missing):
+        return f"results of {number_of(lacking, 'rank')} are missing"
     if meta.signal is not None:
         return f"killed by {signal_name(meta.signal)}"
     if meta.exit_code:

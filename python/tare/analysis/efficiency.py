@@ -30,7 +30,8 @@ class Efficiency:
     """The POP efficiencies of one world (docs/profile.md), 0 to 1; None if no rank has net time."""
 
     world: int
-    ranks: int  # number of ranks of the world
+    ranks: int  # ranks of the world whose results the run has
+    size: int  # number of ranks of the world
     net_ns: int  # longest net time of a rank
     mpi_share: float | None  # share of MPI in the net time of all ranks
     load_balance: float | None  # mean time outside MPI / largest time outside MPI
@@ -55,8 +56,9 @@ def efficiencies(processes: Sequence[Process]) -> list[Efficiency]:
 
 
 def by_world(processes: Sequence[Process]) -> dict[int, list[Process]]:
-    """The processes that have a rank, by world."""
-    return grouped((each for each in processes if each.rank >= 0), lambda process: process.world)
+    """The processes that have a rank, and results, by world."""
+    of_ranks = (each for each in processes if each.rank >= 0 and each.has_results)
+    return grouped(of_ranks, lambda process: process.world)
 
 
 def replayed(
@@ -149,6 +151,7 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     return Efficiency(
         world=world,
         ranks=len(ranks),
+        size=max(max(process.size for process in ranks), len(ranks)),
         net_ns=net_ns,
         mpi_share=sum(map(mpi_share, ranks)) / len(ranks) if known else None,
         load_balance=mean_ns / most_ns if most_ns > 0 else None,

@@ -53,11 +53,14 @@ class First:
     """The process that ended early before all others; several if their ends are too close to tell."""
 
     processes: list[Process]
-    is_certain: bool  # the ends of all processes that ended early were observed
+    is_certain: bool  # the ends of all processes that may have ended early were observed
 
 
-def first(processes: Sequence[Process]) -> First | None:
-    """None if no process ended early, if the time is unknown, or if there is one process only."""
+def first(processes: Sequence[Process], *, others: bool = False) -> First | None:
+    """None if no process ended early, if the time is unknown, or if there is one process only.
+
+    `others`: there were more processes, whose ends nobody knows.
+    """
     early = [process for process in processes if process.state in EARLY]
     # Processes whose time is the end of the command have no known order.
     known = [process for process in early if process.until != "command"]
@@ -69,7 +72,7 @@ def first(processes: Sequence[Process]) -> First | None:
     close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
     # Launchers end the other processes with these signals.
     own = [process for process in close if process.signal not in (SIGTERM, SIGKILL)]
-    return First(own or close, all(process.until in OBSERVED for process in early))
+    return First(own or close, not others and all(process.until in OBSERVED for process in early))
 
 
 def end_ns(process: Process) -> int:

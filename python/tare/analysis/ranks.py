@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tare.analysis.endings import STATES
+from tare.runs import missing
 
 if TYPE_CHECKING:
     from tare._native import Process, State
+    from tare.runs.run import Run
 
 
 def mpi_share(process: Process) -> float:
@@ -23,6 +25,15 @@ def mpi_share(process: Process) -> float:
 def use_mpi(processes: Sequence[Process]) -> bool:
     """Whether one of them has called MPI, or has loaded it; others only use the API."""
     return any(process.mpi or process.calls for process in processes)
+
+
+def summed(run: Run) -> str:
+    """The processes that sums are over: "all ranks", or "2 of 4 ranks" if results of some are missing."""
+    lacking = missing.count(run.missing)
+    if not lacking:
+        return "all ranks" if use_mpi(run.processes) else "all processes"
+    present = sum(process.rank >= 0 and process.has_results for process in run.processes)
+    return f"{present:,} of {present + lacking:,} ranks"
 
 
 def total_mpi_ns(processes: Sequence[Process]) -> int:

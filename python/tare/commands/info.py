@@ -76,7 +76,7 @@ def _content(recording: Run) -> dict[str, Any]:
         "reception": vars(meta.reception) if meta.reception else None,
         "trace": recording.total_trace(),
         "unseen": [vars(row) for row in meta.unseen],
-        "missing": [vars(row) for row in meta.missing],
+        "missing": [vars(row) for row in recording.missing],
         "launched": vars(meta.launched) if meta.launched else None,
         "warnings": recording.warnings,
     }

@@ -9,6 +9,7 @@ from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
 from tare.options import Option
+from tare.runs import missing
 from tare.runs.run import open_run
 from tare.runs.runner import is_going_on
 
@@ -60,6 +61,8 @@ def recover(
         streams.say(f"  {running}; nothing of theirs was moved: repeat when they end")
     if collected.unknown:
         streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
+    for line in missing.sentences(open_run(run)):
+        streams.say(f"  {line}")
     if failure := why_kept or unwritten:
         raise CommandError(failure)
 

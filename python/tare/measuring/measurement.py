@@ -122,8 +122,8 @@ def complete_meta(
         from tare.runs.run import Run
 
         recording = Run(run_dir, meta)
+        meta.missing = missing.find(recording.missing_table.rows())
         meta.ranks = as_rank_ends(recording.processes)
-        meta.missing = missing.find(recording.processes)
         cost = recording.total_cost()
         meta.cost = rows.record(cost)
         if served:

@@ -13,6 +13,7 @@ from tare.analysis.spread import spread
 from tare.measuring import unseen
 from tare.reporters import explanation, scheduling
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
+from tare.runs import missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,11 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
     found = _efficiencies(run)
-    share = spread(processes, ranks.mpi_share) if ranks.use_mpi(processes) else None
+    share = (
+        spread([each for each in processes if each.has_results], ranks.mpi_share)
+        if ranks.use_mpi(processes)
+        else None
+    )
     cost = run.total_cost()
     return {
         "program": run.meta.name,
@@ -36,6 +41,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "wall_ns": run.meta.wall_ns,
         "start_ns": run.start_ns,
         "ranks": len(processes),
+        "missing": missing.count(run.missing),
         "hosts": len({process.host for process in processes}),
         "worlds": run.worlds,
         "states": ranks.count_states(processes),
@@ -93,7 +99,7 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     notes = list(unseen.sentences(run.meta))
     if run.is_going_on:
         notes.append("The run is still going on: these are the figures of one moment.")
-    if not ranks.use_mpi(run.processes):
+    if not ranks.use_mpi(run.processes) and not run.missing:
         notes.append("No process of this run has called MPI.")
     trace = run.total_trace()
     if trace.dropped:

@@ -361,7 +361,9 @@ def _deadlock(found: Finding) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Finding], str]] = {
-    "nothing measured": lambda _: "No process of this run called MPI: there is nothing to explain.",
+    "nothing measured": lambda _: (
+        "This run holds nothing of a process that called MPI: there is nothing to explain."
+    ),
     "still running": lambda _: "The run is still going on: these are the figures of one moment.",
     "ended early": _ended_early,
     "deadlock": _deadlock,

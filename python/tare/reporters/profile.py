@@ -193,7 +193,8 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
     """Prints the efficiencies of each world, with a drawing if the console takes one."""
     for efficiency in found:
         name = f"World {efficiency.world}: " if len(found) > 1 else ""
-        ranks = units.number_of(efficiency.ranks, "rank")
+        of = f"{efficiency.ranks:,} of " if efficiency.ranks < efficiency.size else ""
+        ranks = of + units.number_of(efficiency.size if of else efficiency.ranks, "rank")
         out.line(f"{name}{ranks}, net time {units.duration(efficiency.net_ns)}", bold=True)
         for label, text in _efficiency_lines(efficiency):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])

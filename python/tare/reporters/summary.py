@@ -18,6 +18,7 @@ from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
 from tare.reporters import totals as total_sheet
 from tare.reporters.sheet import WORLD, Column, Sheet
+from tare.runs import missing
 from tare.streams import visible
 from tare.units import NOTHING
 
@@ -71,7 +72,7 @@ def overview(out: Console, recording: Run) -> None:
         _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
     label = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
-    _field(out, label, _ranks(processes) if processes or not recording.unread else recording.unread)
+    _field(out, label, _ranks(recording) if processes or not recording.unread else recording.unread)
     if earliest := _first_end(recording):
         out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
     for until, text in UNTIL.items():
@@ -92,8 +93,7 @@ def account(out: Console, recording: Run) -> None:
     """The trace and what the measurement itself cost."""
     if not recording.processes:
         return
-    of_all = "ranks" if ranks.use_mpi(recording.processes) else "processes"
-    out.title(f"Cost of measuring (all {of_all})")
+    out.title(f"Cost of measuring ({ranks.summed(recording)})")
     for label, text in _account_lines(recording):
         _field(out, label, text)
 
@@ -130,14 +130,19 @@ def _wall(meta: Metadata, processes: Sequence[Process]) -> str:
     return units.duration(max(process.start_ns + process.wall_ns for process in processes) - start_ns)
 
 
-def _ranks(processes: Sequence[Process]) -> str:
+def _ranks(recording: Run) -> str:
+    processes, lacking = recording.processes, missing.count(recording.missing)
     if not processes:
-        return "none: no process called MPI"
+        return f"{lacking} missing" if lacking else "none: no process called MPI"
     states = ranks.count_states(processes)
     hosts = len({process.host for process in processes})
-    text = f"{len(processes)} on {units.number_of(hosts, 'host')}, " + ", ".join(
+    absent = lacking - sum(not process.has_results for process in processes)
+    of = f" of {len(processes) + absent}" if absent else ""
+    text = f"{len(processes)}{of} on {units.number_of(hosts, 'host')}, " + ", ".join(
         f"{number} {state}" for state, number in states.items()
     )
+    if lacking:
+        text += f", {lacking} missing"
     failed = [process for process in processes if process.state in endings.EARLY]
     if failed and len(failed) < len(processes):
         text += f" (rank {_some_ranks(failed)})"
@@ -151,6 +156,9 @@ def _some_ranks(processes: Sequence[Process]) -> str:
 
 
 def _spread(processes: Sequence[Process]) -> str:
+    processes = [process for process in processes if process.has_results]
+    if not processes:
+        return NOTHING
     if len(processes) == 1:
         return f"{units.percent(ranks.mpi_share(processes[0]))} of the time"
     found = spread(processes, ranks.mpi_share)
@@ -169,7 +177,7 @@ def _net_time(processes: Sequence[Process]) -> str:
 
 
 def _rank_table(out: Console, recording: Run) -> None:
-    processes = recording.processes
+    processes = [process for process in recording.processes if process.has_results]
     if len(processes) > RANKS_LISTED:
         return
     # Of spells that only count, no time in MPI is known: the share is one of the rest.
@@ -190,7 +198,7 @@ def _rank_table(out: Console, recording: Run) -> None:
 
 def _first_end(recording: Run) -> str | None:
     """Who ended before the others did, and how, as far as that was seen."""
-    found = endings.first(recording.processes)
+    found = endings.first(recording.processes, others=bool(recording.missing))
     if found is None:
         return None
     earliest = min(found.processes, key=endings.end_ns)
@@ -210,7 +218,7 @@ def _top_sites(out: Console, recording: Run) -> None:
         return
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
-    out.title(f"Top call sites{more} (all ranks)")
+    out.title(f"Top call sites{more} ({ranks.summed(recording)})")
     sheet = profile_sheet.sheet(recording, top, ["line"])
     terminal.show_sheet(out, sheet, INDENT)
 
@@ -219,7 +227,7 @@ def _totals(out: Console, recording: Run) -> None:
     found = totals.of_run(recording)
     if not found:
         return
-    out.title(total_sheet.TITLE)
+    out.title(f"{total_sheet.TITLE} ({ranks.summed(recording)})")
     terminal.show_sheet(out, total_sheet.sheet(found), INDENT)
 
 

@@ -13,7 +13,7 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare.analysis.totals import Total
 
-TITLE = "Whole run, estimated from the spells that were measured (all ranks)"
+TITLE = "Whole run, estimated from the spells that were measured"
 COLUMNS = (
     Column("Function", text=True, key=True, cell=lambda total: total.function),
     Column("Calls", cell=lambda total: units.count(total.calls)),

@@ -104,11 +104,12 @@ class Launched:
 
 @dataclass(frozen=True, kw_only=True)
 class Missing:
-    """Ranks of a world of which the run holds nothing."""
+    """Ranks of a world of which the run holds no results."""
 
     world: int
     size: int  # the number of ranks of the world
     ranks: list[tuple[int, int]]  # the first and the last of each range
+    host: str | None = None  # where they ran; None: not known
 
     def __post_init__(self) -> None:
         for first, last in self.ranks:

@@ -1,15 +1,18 @@
-"""Ranks of which a run holds nothing, although other ranks know how large their world is."""
+"""Ranks of which a run holds no results, although it is known that they exist."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import rank_numbers
-from tare.runs.metadata import Launched, Metadata, Missing
+from tare.runs.metadata import Launched, Missing
+from tare.streams import visible
 
 if TYPE_CHECKING:
-    from tare._native import Process
+    from tare._tables import MissingRow
+    from tare.runs.run import Run
 
 # What launchers tell each process: its rank, and the number of ranks.
 _OF_LAUNCHERS = (
@@ -32,41 +35,28 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
-def find(processes: Sequence[Process]) -> list[Missing]:
-    """The ranks of each world that none of its processes is; of a world whose size is known."""
-    sizes: dict[int, int] = {}
-    seen: dict[int, set[int]] = {}
-    for process in processes:
-        if process.rank >= 0:
-            world = process.world
-            sizes[world] = max(process.size, sizes.get(world, 0))
-            seen.setdefault(world, set()).add(process.rank)
-    return [
-        Missing(world=world, size=size, ranks=gaps)
-        for world, size in sorted(sizes.items())
-        if (gaps := _gaps(seen[world], size))
-    ]
+def find(rows: Iterable[MissingRow]) -> list[Missing]:
+    """The missing ranks of each world and host, from the rows of the table."""
+    found: dict[tuple[int, str | None], Missing] = {}
+    for row in rows:
+        here = Missing(world=row.world, size=row.size, ranks=[], host=row.host)
+        found.setdefault((row.world, row.host), here).ranks.append((row.first_rank, row.last_rank))
+    return list(found.values())
 
 
-def _gaps(seen: set[int], size: int) -> list[tuple[int, int]]:
-    """The first and the last of each run of numbers below `size` that are not there."""
-    gaps = []
-    at = 0
-    for rank in [*sorted(rank for rank in seen if rank < size), size]:
-        if rank > at:
-            gaps.append((at, rank - 1))
-        at = rank + 1
-    return gaps
+def count(found: Iterable[Missing]) -> int:
+    """The number of these ranks."""
+    return sum(last - first + 1 for missing in found for first, last in missing.ranks)
 
 
-def sentences(meta: Metadata, run: str) -> list[str]:
+def sentences(of: Run) -> list[str]:
     """Which ranks of the run are missing, the likely cause, and what to do."""
     lines = []
-    for missing in meta.missing:
+    for missing in of.missing:
         who = rank_numbers.of_ranges(missing.ranks)
         world = f" of world {missing.world}" if missing.world else ""
-        are = "is" if _is_one(missing) else "are"
-        lines.append(f"{who} of {missing.size:,}{world} {are} missing: {_why(meta, run)}")
+        are = "is" if count([missing]) == 1 else "are"
+        lines.append(f"{who} of {missing.size:,}{world} {are} missing: {_why(missing, of)}")
     return lines
 
 
@@ -79,11 +69,14 @@ def of_launcher(launched: Launched) -> str:
     )
 
 
-def _is_one(missing: Missing) -> bool:
-    return len(missing.ranks) == 1 and missing.ranks[0][0] == missing.ranks[0][1]
-
-
-def _why(meta: Metadata, run: str) -> str:
+def _why(missing: Missing, of: Run) -> str:
+    meta = of.meta
+    recover = f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
+    if of.is_going_on:
+        on = visible(missing.host) if missing.host else "another host"
+        return f"what ranks record on {on} is read there, and everywhere when they have ended"
+    if missing.host:
+        return f"no results have come from {visible(missing.host)}; {recover} there takes what is left"
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
@@ -93,13 +86,17 @@ def _why(meta: Metadata, run: str) -> str:
         return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from them"
     started = (
         "they probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
-        "LD_PRELOAD, or a launcher that hands nothing on takes from them"
+        "LD_PRELOAD, or a launcher that hands nothing on takes from them; or the run directory is not on a file "
+        "system that all hosts share"
     )
     if meta.exit_code == 0:
         return started
+    unranked = sum(process.rank < 0 for process in of.processes)
+    if unranked >= count([missing]):
+        return f"they may be among the {unranked:,} processes that ended before they had left MPI_Init"
     return (
-        f"they were killed where `tare run` does not see their memory (on another host, in a container), and "
-        f"`tare recover {run}` takes there what they have left; or {started}"
+        f"they ended before they had left MPI_Init, where `tare run` does not see their memory (on another host, "
+        f"in a container), and {recover} takes there what they have left; or {started}"
     )
 
 

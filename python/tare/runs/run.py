@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from tare import progress_line, units
 from tare._tables import Tables
-from tare.errors import CommandError, UsageError, native_errors
+from tare.errors import NOTHING_MEASURED, CommandError, UsageError, native_errors
 from tare.runs import directory, missing, rounds, runner
 from tare.runs.retiming import Retimed, Times, retime
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from tare._native import Run as NativeRun
     from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
-    from tare.runs.metadata import Metadata
+    from tare.runs.metadata import Metadata, Missing
     from tare.runs.rounds import RoundFile
 
 _Row = TypeVar("_Row")
@@ -283,6 +283,14 @@ class Run(Tables):
         """The number of MPI_COMM_WORLDs in the run."""
         return len({process.world for process in self.processes})
 
+    @_read
+    def missing(self) -> list[Missing]:
+        """Ranks of which there are no results here, by world and host; sums and tables lack them."""
+        # Whoever wrote the end of a run and missed nobody has seen all; what was missing may have come since.
+        if self.meta.imported is not None or (self.meta.ranks is not None and not self.meta.missing):
+            return []
+        return missing.find(self.missing_table.rows())
+
     def total_cost(self, world: int | None = None) -> TotalCost:
         """The cost accounts of all processes added up, or of the ranks of a world."""
         with self._reading():
@@ -425,7 +433,7 @@ class Run(Tables):
     ) -> Exported:
         """Writes the events for another tool; the file exists completely or not at all."""
         if not self.process_count:
-            raise CommandError("no process of this run called MPI")
+            raise CommandError(NOTHING_MEASURED)
         with self._reading():
             if kind == "otf2":
                 from tare.runs.otf2 import module
@@ -449,7 +457,7 @@ class Run(Tables):
             lines = [*lines, WEIGHED]
         if self.meta.options.budget is not None:
             lines = [*lines, *self._thinned()]
-        lines = [*lines, *missing.sentences(self.meta, str(self.run_dir))]
+        lines = [*lines, *missing.sentences(self)]
         return [*lines, self.unread] if self.unread else lines
 
     def _thinned(self) -> list[str]:

@@ -63,6 +63,7 @@ struct Initialises : Role {
     }
     stack::notice_modules();  // the modules that MPI has loaded
     recorder::note_clock();
+    recorder::note_place();
     process.init_leave = recorder::now();  // ends the program's time in MPI_Init
     process.hook_init += process.init_leave - call.leave;
   }
@@ -93,6 +94,7 @@ struct InitialisesSession : Role {
     stack::notice_modules();
     recorder::note_clock();
     process.init_enter = call.enter;
+    recorder::note_place();
     process.init_leave = recorder::now();
     process.hook_init += process.init_leave - call.leave;
   }

@@ -10,6 +10,7 @@
 
 #include "reader/model/communicator_info.h"
 #include "reader/model/locations.h"
+#include "reader/model/missing_ranks.h"
 #include "reader/model/process.h"
 #include "reader/model/site_index.h"
 #include "reader/profile/site_totals.h"
@@ -52,6 +53,8 @@ class Run {
 
   // Sorted by (world, rank).
   const std::vector<Process>& processes() const { return processes_; }
+  // The ranks of which there are no results here; of some there may be events.
+  std::vector<MissingRanks> missing() const { return missing_ranks(processes_, elsewhere_); }
   const FunctionNames& functions() const { return *functions_; }
   // Warnings about damaged, missing or incomplete data; one line each. Later queries may add some.
   const std::vector<std::string>& warnings() const { return warnings_.lines(); }
@@ -131,6 +134,7 @@ class Run {
   std::unique_ptr<FunctionNames> functions_ = std::make_unique<FunctionNames>();
   std::vector<std::unique_ptr<FunctionNames::Map>> maps_;
   std::vector<Process> processes_;
+  std::vector<Process> elsewhere_;  // of which there is no more than who they are; in the same order
   Warnings warnings_;
   SymbolTable symbols_;
   std::vector<FrameInfo> frames_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reader/model/missing_ranks.h"
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
 
@@ -101,7 +102,10 @@ Result<Run> RunLoader::load(RunFiles files) {
   set_clocks(processes);
   assign_worlds(processes);
   run_.processes_.reserve(processes.size());
-  for (Process* process : processes) run_.processes_.push_back(std::move(*process));
+  for (Process* process : processes) {
+    const bool nothing_here = is_elsewhere(*process) && process->events.empty();
+    (nothing_here ? run_.elsewhere_ : run_.processes_).push_back(std::move(*process));
+  }
   processes_.clear();
   warn_of_lost_definitions();
   load_definitions();
@@ -314,6 +318,7 @@ void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
   Life life = run_.paths_.is_going_on && (record.flags & found_ended) == 0 ? Life::unknown : Life::gone;
   if (process.segment) life = process.segment->life();
+  if (is_elsewhere(process)) life = Life::unknown;
   const auto living = life == Life::lives ? State::running : State::unknown;
   switch (record.state) {
     case ProcessState::aborted:

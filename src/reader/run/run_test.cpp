@@ -164,18 +164,26 @@ TEST_F(RunTest, StatesOfProcessesOnDisk) {
                                                      {ProcessState::exited, State::finished},
                                                      {ProcessState::aborted, State::aborted}};
   for (const auto& [written, shown] : expected) {
-    dir_.write("n.tare", process_chunk(process_record(0, written)));
+    const ProcessRecord process = process_record(0, written);
+    dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, std::vector<format::ProfileRow>{}));
     EXPECT_EQ(open().processes()[0].state, shown) << static_cast<int>(written);
   }
 }
 
-TEST_F(RunTest, WhetherAProcessRunsWhoseSegmentIsElsewhereIsNotKnownAsLongAsTheRunGoesOn) {
+TEST_F(RunTest, AProcessWhoseSegmentIsElsewhereIsMissing) {
   ProcessRecord process = process_record(0, ProcessState::running);
-  dir_.write("n.tare", process_chunk(process));
-  for (const auto& [is_going_on, state] : {std::pair{false, State::killed}, std::pair{true, State::unknown}}) {
-    const auto run = reader::Run::open({dir_.path(), dir_.path(), run_id, "", is_going_on});
+  for (const bool is_going_on : {false, true}) {
+    dir_.write("n.tare", process_chunk(process));
+    auto run = reader::Run::open({dir_.path(), dir_.path(), run_id, "", is_going_on});
     ASSERT_TRUE(run) << run.error();
-    EXPECT_EQ(run->processes()[0].state, state);
+    EXPECT_TRUE(run->processes().empty()) << "there is no more than who it is";
+    ASSERT_FALSE(run->missing().empty());
+    EXPECT_EQ(run->missing()[0].host, process.host);
+    dir_.write("n.tare",
+               process_chunk(process) + events_chunk(process, 0, 0, bytes_of(call_record("MPI_Send", 1, 3000, 3005))));
+    run = reader::Run::open({dir_.path(), dir_.path(), run_id, "", is_going_on});
+    EXPECT_EQ(run->processes()[0].state, State::unknown) << "nobody has seen whether it ended";
+    EXPECT_FALSE(run->missing().empty()) << "its events are not all";
   }
   process.flags |= format::found_ended;
   dir_.write("n.tare", process_chunk(process));

@@ -50,6 +50,18 @@ Result<TableStream> rank_table(Run& run) {
   return stored_table(std::move(rows), texts);
 }
 
+Result<TableStream> missing_table(Run& run) {
+  RunTexts texts(run, SiteTexts::none);
+  std::vector<rows::Missing> rows;
+  for (const MissingRanks& each : run.missing())
+    rows.push_back({.world = each.world,
+                    .first_rank = each.first,
+                    .last_rank = each.last,
+                    .size = each.size,
+                    .host = each.host.empty() ? Text{} : texts.of("host").number_of(each.host)});
+  return stored_table(std::move(rows), texts);
+}
+
 Result<TableStream> scheduling_table(Run& run) {
   const RunTexts texts(run, SiteTexts::none);
   std::vector<rows::Scheduling> rows;

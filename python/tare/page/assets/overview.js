@@ -9,6 +9,7 @@
       `${overview.uses_mpi ? format.numberOf(overview.ranks, "rank") : format.numberOf(overview.ranks, "process", "processes")} on ${format.numberOf(overview.hosts, "host")}`,
       overview.wall_ns === null ? null : `${format.duration(overview.wall_ns)} wall time`,
       overview.ending,
+      overview.missing ? `${format.numberOf(overview.missing, "rank")} missing` : null,
       ...Object.entries(overview.states).map(([state, count]) => `${format.grouped(count)} ${state}`),
       overview.mpi.join(", "),
       new Date(overview.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ") + " UTC",
