@@ -14,10 +14,9 @@ from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 
 LONG = ["events", "messages", "collectives", "requests", "waits"]
 TABLES = {
-    *LONG, "profile", "ranks", "locations", "scheduling", "callsites", "communicators", "peers", "phases",
-    "totals",
-    "site_totals", "samples", "sample_histograms", "detected_phases", "iterations", "clock_violations",
-    "rounds", "reductions",
+    *LONG, "profile", "ranks", "missing", "locations", "scheduling", "callsites", "communicators", "peers",
+    "phases", "totals", "site_totals", "samples", "sample_histograms", "detected_phases", "iterations",
+    "clock_violations", "rounds", "reductions",
 }  # fmt: skip
 
 
