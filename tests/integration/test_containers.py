@@ -289,5 +289,8 @@ def test_ranks_that_are_killed_in_a_memory_of_their_own_are_said_to_be_missing(
             time.sleep(0.1)
         run.kill_ranks()
         said = " ".join(run.end().split())
-        assert "rank 1 of 2 is missing: they were killed where `tare run` does not see their memory" in said
+        assert (
+            "rank 1 of 2 is missing: no results have come from a container, with a /dev/shm of its own,"
+            in said
+        )
         assert f"tare recover {run.directory}" in said

@@ -1,4 +1,4 @@
-"""Hosts on this machine: each with a network, a name, a shared memory and a /tmp of its own, joined by a switch.
+"""Hosts on this machine, joined by a switch: each with a network, name, shared memory and /tmp of its own.
 
 They are network namespaces (ip netns) with a veth to a bridge in a further one. Needs root, as CI has it.
 """
@@ -20,8 +20,8 @@ NETWORK = "10.77.0.0/24"
 # Of the environment of who calls it, ssh hands nothing on.
 _AS_SSH = ["env", "-i", f"HOME={Path.home()}", f"PATH={os.environ['PATH']}", "sh", "-c"]
 
-# Becomes the first process of a host; $1 is its name, $2 a file for /etc/hosts, $3 what all hosts share of /tmp. It says
-# when it is done.
+# Becomes the first process of a host; $1 is its name, $2 a file for /etc/hosts, $3 what all hosts share of
+# /tmp. It says when it is done.
 _FIRST = """
 mount --make-rprivate / && mount -t tmpfs tmpfs /dev/shm && mount --bind "$2" /etc/hosts && hostname "$1" &&
 mount --bind "$3" /mnt && mount -t tmpfs tmpfs /tmp && mkdir -p "$3" && mount --move /mnt "$3" &&

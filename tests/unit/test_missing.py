@@ -89,6 +89,10 @@ def test_where_they_ran_is_no_guess() -> None:
         "rank 1 of 2 is missing: no results have come from n\\x1b2; "
         "`tare recover '/a run'` there takes what is left"
     )
+    (said,) = said_of(found, host="n\x1b2")
+    assert (
+        "come from a container, with a /dev/shm of its own, on n\\x1b2; `tare recover '/a run'` there" in said
+    )
     (said,) = said_of(found, is_going_on=True)
     assert "what ranks record on n\\x1b2 is read there" in said
 

@@ -76,7 +76,9 @@ def _why(missing: Missing, of: Run) -> str:
         on = visible(missing.host) if missing.host else "another host"
         return f"what ranks record on {on} is read there, and everywhere when they have ended"
     if missing.host:
-        return f"no results have come from {visible(missing.host)}; {recover} there takes what is left"
+        in_container = "a container, with a /dev/shm of its own, on " if missing.host == meta.host else ""
+        on = f"{in_container}{visible(missing.host)}"
+        return f"no results have come from {on}; {recover} there takes what is left"
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
@@ -86,8 +88,8 @@ def _why(missing: Missing, of: Run) -> str:
         return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from them"
     started = (
         "they probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
-        "LD_PRELOAD, or a launcher that hands nothing on takes from them; or the run directory is not on a file "
-        "system that all hosts share"
+        "LD_PRELOAD, or a launcher that hands nothing on takes from them; or the run directory is not on a "
+        "file system that all hosts share"
     )
     if meta.exit_code == 0:
         return started
@@ -95,8 +97,8 @@ def _why(missing: Missing, of: Run) -> str:
     if unranked >= count([missing]):
         return f"they may be among the {unranked:,} processes that ended before they had left MPI_Init"
     return (
-        f"they ended before they had left MPI_Init, where `tare run` does not see their memory (on another host, "
-        f"in a container), and {recover} takes there what they have left; or {started}"
+        f"they ended before they had left MPI_Init, where `tare run` does not see their memory (on another "
+        f"host, in a container), and {recover} takes there what they have left; or {started}"
     )
 
 
