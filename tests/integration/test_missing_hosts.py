@@ -1,4 +1,4 @@
-"""Ranks that were killed on another host than that of `tare run`: who misses them, and what brings them back."""
+"""Ranks that were killed on a host without `tare run`: who misses them, and what brings them back."""
 
 from __future__ import annotations
 
