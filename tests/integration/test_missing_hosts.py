@@ -171,7 +171,7 @@ def test_all_say_who_is_missing_until_the_other_host_is_recovered(job: Job, opti
 
 
 def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
-    """As at the end of a batch job. Nobody has written how it ended."""
+    """Nobody has written how it ended, as at the end of a batch job."""
     running = job.start(job.command("-q"))
     job.kill(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"])
     running.communicate(timeout=PATIENCE_S)
@@ -186,7 +186,7 @@ def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
 
 
 def test_all_ranks_are_elsewhere(job: Job) -> None:
-    """On a login node, which has no rank: it is not said that nobody has called MPI."""
+    """It is not said that nobody has called MPI, on a login node, which has no rank."""
     running = job.start(job.command(on=(0, 4)))
     job.kill()
     said = " ".join(running.communicate(timeout=PATIENCE_S)[1].split())
