@@ -3,10 +3,11 @@
 # make check  the quick tests: format, types, unit tests, one measured run
 # make test   everything there is to test
 # make bench  what measuring costs
+# make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench sanitize coverage mutants format lint clean
+.PHONY: all demo check test bench wheel test-wheel sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -58,6 +59,16 @@ bench:
 	@tools/venv.sh build study
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
+
+wheel:
+	@tools/apt.sh build wheel
+	@tools/venv.sh build wheel
+	@tools/wheel.sh
+
+test-wheel: wheel
+	@tools/apt.sh test
+	@tools/venv.sh test
+	@$(PYTHON) -m pytest tests/wheel
 
 # The unit tests under ASan with UBSan, and under TSan; MPI_THREAD_MULTIPLE under TSan.
 sanitize:

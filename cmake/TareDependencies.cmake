@@ -25,11 +25,9 @@ find_library(TARE_LIBELF elf)
 if(NOT TARE_LIBDW_INCLUDE OR NOT TARE_LIBDW OR NOT TARE_LIBELF)
   message(FATAL_ERROR "elfutils' libdw is needed (Debian: apt install libdw-dev)")
 endif()
-add_library(tare::libdw SHARED IMPORTED)
-set_target_properties(tare::libdw PROPERTIES
-  IMPORTED_LOCATION ${TARE_LIBDW}
-  INTERFACE_LINK_LIBRARIES ${TARE_LIBELF}
-  INTERFACE_INCLUDE_DIRECTORIES ${TARE_LIBDW_INCLUDE})
+add_library(tare::libdw INTERFACE IMPORTED)
+target_link_libraries(tare::libdw INTERFACE ${TARE_LIBDW} ${TARE_LIBELF})
+target_include_directories(tare::libdw INTERFACE ${TARE_LIBDW_INCLUDE})
 
 find_path(TARE_PROTOZERO_INCLUDE protozero/pbf_writer.hpp)
 if(NOT TARE_PROTOZERO_INCLUDE)
@@ -44,19 +42,17 @@ find_library(TARE_ZMQ zmq)
 if(NOT TARE_ZMQ_INCLUDE OR NOT TARE_CPPZMQ_INCLUDE OR NOT TARE_ZMQ)
   message(FATAL_ERROR "libzmq and cppzmq are needed (Debian: apt install libzmq3-dev cppzmq-dev)")
 endif()
-add_library(tare::zmq SHARED IMPORTED)
-set_target_properties(tare::zmq PROPERTIES
-  IMPORTED_LOCATION ${TARE_ZMQ}
-  INTERFACE_INCLUDE_DIRECTORIES "${TARE_ZMQ_INCLUDE};${TARE_CPPZMQ_INCLUDE}")
+add_library(tare::zmq INTERFACE IMPORTED)
+target_link_libraries(tare::zmq INTERFACE ${TARE_ZMQ})
+target_include_directories(tare::zmq INTERFACE ${TARE_ZMQ_INCLUDE} ${TARE_CPPZMQ_INCLUDE})
 
 # Without it there is no module tare._otf2, and `tare export --to otf2` says what to install.
 find_path(TARE_OTF2_INCLUDE otf2/otf2.h)
 find_library(TARE_OTF2 otf2)
 if(TARE_OTF2_INCLUDE AND TARE_OTF2)
-  add_library(tare::libotf2 SHARED IMPORTED)
-  set_target_properties(tare::libotf2 PROPERTIES
-    IMPORTED_LOCATION ${TARE_OTF2}
-    INTERFACE_INCLUDE_DIRECTORIES ${TARE_OTF2_INCLUDE})
+  add_library(tare::libotf2 INTERFACE IMPORTED)
+  target_link_libraries(tare::libotf2 INTERFACE ${TARE_OTF2})
+  target_include_directories(tare::libotf2 INTERFACE ${TARE_OTF2_INCLUDE})
 endif()
 
 add_library(tare::static_runtime INTERFACE IMPORTED)

@@ -1,0 +1,133 @@
+#!/bin/bash
+# tools/wheel.sh : builds dist/tare_mpi-*.whl, which needs no more than the C library 2.28 and a Python as that of .venv.
+#
+# GCC compiles it as in any build. It is linked with Zig's list of what is in glibc 2.28, and with static libraries, whose
+# calls of a newer glibc tools/newer_glibc.c has. Two of them are built here: Debian's libzmq.a needs Kerberos, and its
+# libdw.a cannot be part of a library.
+set -eu
+cd "$(dirname "$0")/.."
+glibc=2.28
+machine=$(uname -m)
+platform=manylinux_${glibc/./_}_$machine
+build=$PWD/build/manylinux
+linked=$build/linked
+python=$PWD/.venv/bin/python
+archives=/usr/lib/$(gcc -print-multiarch)
+mkdir -p "$linked" "$build/log"
+
+fail() {
+    echo "tools/wheel.sh: $1" >&2
+    exit 1
+}
+
+quietly() { # quietly LOG COMMAND...: what it prints is shown if it fails
+    local log=$build/log/$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null || {
+        tail -n 50 "$log" >&2
+        fail "failed: $*"
+    }
+}
+
+c_library() { # as Zig writes it when it links a program
+    echo 'int main(void) { return 0; }' >"$build/none.c"
+    rm -rf "$build/zig"
+    ZIG_GLOBAL_CACHE_DIR=$build/zig ZIG_LOCAL_CACHE_DIR=$build/zig quietly zig \
+        "$python" -m ziglang cc -target "$machine-linux-gnu.$glibc" -fPIE -pie "$build/none.c" -o "$build/none"
+    find "$build/zig" \( -name 'lib*.so.*' -o -name Scrt1.o -o -name libc_nonshared.a \) -exec cp {} "$linked" \;
+    gcc -O2 -fPIC -fvisibility=hidden -c tools/newer_glibc.c -o "$build/newer_glibc.o"
+    ar rcs "$linked/libnewer_glibc.a" "$build/newer_glibc.o"
+    local name
+    for name in m.so.6 pthread.so.0 dl.so.2 rt.so.1; do ln -sf lib$name "$linked/lib${name%.*}"; done
+    # In a newer one, threads and dlopen are in libc itself, and nobody asks for other libraries.
+    echo "GROUP ( $linked/libc.so.6 $linked/libc_nonshared.a $linked/libnewer_glibc.a" \
+        "AS_NEEDED ( $linked/libpthread.so.0 $linked/libdl.so.2 $(echo "$linked"/libld.so.*) ) )" >"$linked/libc.so"
+}
+
+source_of() { # source_of PACKAGE: Debian's, in $build/PACKAGE, which needs no entry in the list of sources
+    local apt="-q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$build/apt -o Dir::State::Lists=$build/apt/lists"
+    mkdir -p "$build/apt/lists/partial"
+    sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$build/apt/debian.sources"
+    quietly apt-update apt-get $apt update
+    rm -rf "${build:?}/$1"
+    mkdir "$build/$1"
+    (cd "$build/$1" && quietly "$1-source" apt-get $apt source "$1")
+    echo "$build/$1"/*/
+}
+
+zeromq() {
+    local source
+    source=$(source_of zeromq3)
+    quietly zeromq-configure cmake -S "$source" -B "$source/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$linked" -DCMAKE_INSTALL_LIBDIR=. -DBUILD_SHARED=OFF \
+        -DBUILD_TESTS=OFF -DWITH_PERF_TOOL=OFF -DWITH_DOCS=OFF -DENABLE_WS=OFF -DWITH_LIBBSD=OFF \
+        -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$build/="
+    grep -q "Using libsodium" "$build/log/zeromq-configure" || fail "libzmq does not find libsodium"
+    quietly zeromq cmake --build "$source/build" --target install
+}
+
+elfutils() {
+    local source folder
+    source=$(source_of elfutils)
+    (cd "$source" && quietly elfutils-configure ./configure --disable-debuginfod --disable-libdebuginfod --disable-nls \
+        --without-bzlib --without-zstd CFLAGS="-O2 -fPIC -ffile-prefix-map=$build/=")
+    for folder in lib libelf libcpu backends libebl libdwelf libdwfl libdw; do
+        quietly "elfutils-$folder" make -j "$(nproc)" -C "$source/$folder"
+    done
+    cp "$source/libelf/libelf.a" "$source/libdw/libdw.a" "$linked"
+}
+
+[ -f "$linked/libc.so" ] || c_library
+[ -f "$linked/libzmq.a" ] || zeromq
+[ -f "$linked/libdw.a" ] || elfutils
+
+rm -rf "$build/new" "$build/tree"
+LDFLAGS="-B$linked -L$linked -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" quietly tare \
+    "$python" -m pip wheel --no-deps --no-build-isolation --wheel-dir "$build/new" . \
+    -C build-dir="$build/tare" -C install.strip=true \
+    -C cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
+    -C cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
+    -C cmake.define.TARE_LIBDW="$linked/libdw.a" \
+    -C cmake.define.TARE_LIBELF="$linked/libelf.a;$archives/libz.a;$archives/liblzma.a" \
+    -C cmake.define.TARE_OTF2="$archives/libopen-trace-format2.a" \
+    -C cmake.define.TARE_ZMQ="$linked/libzmq.a;$archives/libsodium.a" \
+    -C cmake.define.TARE_ZMQ_INCLUDE="$linked/include"
+
+# pip has built and packed the component python. What programs are built with belongs below the prefix of the Python.
+quietly unpack "$python" -m wheel unpack "$build"/new/tare_mpi-*.whl --dest "$build/tree"
+tree=$(echo "$build"/tree/tare_mpi-*)
+data=$tree/${tree##*/}.data/data
+strip "$tree/tare/lib/libtare_record.so"  # which CMake installs as a mere file
+quietly devel cmake --install "$build/tare" --component devel --strip --prefix "$data"
+# Wheels have no symbolic links: the linker gets the names of the libraries from texts.
+for link in $(find "$data/lib" -name 'lib*.so' -type l); do
+    library=$(readlink "$link")
+    rm "$link"
+    echo "INPUT ( $library )" >"$link"
+done
+
+licences=$(echo "$tree"/*.dist-info)/licenses/linked
+mkdir "$licences"
+for package in zeromq3 elfutils; do
+    cp "$build/$package"/*/debian/copyright "$licences/$package"
+done
+cp "$("$python" -c 'import importlib.metadata as m; print(m.distribution("nanobind").locate_file(""))')"/nanobind-*/licenses/LICENSE \
+    "$licences/nanobind"
+for package in libzstd-dev zlib1g-dev liblzma-dev libotf2-trace-dev libsodium-dev libprotozero-dev \
+    cppzmq-dev "libstdc++-$(gcc -dumpversion)-dev" libc6-dev; do
+    cp "/usr/share/doc/$package/copyright" "$licences/$package"
+done
+for text in $(grep -oh '/usr/share/common-licenses/[A-Za-z]*-[0-9.]*[0-9]' "$licences"/* | sort -u); do
+    cp "$text" "$licences/"
+done
+
+rm -rf "$build/new"
+mkdir -p dist "$build/new"
+quietly pack "$python" -m wheel pack "$tree" --dest-dir "$build/new"
+quietly tags "$python" -m wheel tags --remove --platform-tag "$platform" "$build"/new/tare_mpi-*.whl
+wheel=$(echo "$build"/new/tare_mpi-*.whl)
+quietly policy "$python" -m auditwheel show "$wheel"
+needed=$(sed -n "s/.*tag: \"manylinux_${glibc%.*}_\([0-9]*\)_$machine\".*/\1/p" "$build/log/policy")
+[ "${needed:-99}" -le "${glibc#*.}" ] || { cat "$build/log/policy" >&2; fail "it needs more than $platform"; }
+mv "$wheel" dist/
+echo "dist/${wheel##*/}: $(($(stat -c %s "dist/${wheel##*/}") / 1000)) kB"
