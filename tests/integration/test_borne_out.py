@@ -82,12 +82,11 @@ def totals_are_borne_out(tables: Tables, said: dict[str, Any]) -> None:
 
 
 PLACE = ("file", "line", "caller", "object", "tail_call", "offset")
-# Waits with their place, and with the place and the function of what caused them in the end.
+# Waits with their place, and with the place of what caused them in the end.
 ROOTS = f"""(
-    SELECT w.* EXCLUDE (file, line, caller), f.function AS root_function,
+    SELECT w.* EXCLUDE (file, line, caller),
         {", ".join(f"h.{name} AS here_{name}, c.{name} AS at_{name}" for name in PLACE)}
-    FROM waits w JOIN callsites h ON h.site = w.site JOIN callsites c ON c.site = w.root_site
-    JOIN (SELECT DISTINCT site, function FROM calls) f ON f.site = w.root_site)"""
+    FROM waits w JOIN callsites h ON h.site = w.site JOIN callsites c ON c.site = w.root_site)"""
 
 
 def waits_are_borne_out(tables: Tables, found: Finding) -> None:

@@ -69,7 +69,9 @@ def test_waits_are_where_the_program_has_them(
         assert row["wait_ns"] == min(row["cause_enter_ns"], row["leave_ns"]) - row["enter_ns"]
         assert row["delay_ns"] + row["passed_on_ns"] <= row["wait_ns"]
         assert row["longest_delay_ns"] <= row["delay_ns"]
-        assert opened.sites[row["delay_site"]].line == marked(kind, "delay")
+        assert row["delay_line"] == marked(kind, "delay")
+        assert (row["root_rank"], row["root_line"]) == (late, row["delay_line"])
+        assert row["root_function"] == row["delay_function"] == row["cause_function"]
         assert not row["delay_in_call"]
     report = opened.wait_report
     assert set(found) <= {row.rank for row in report.waits if row.kind == kind}

@@ -173,7 +173,8 @@ Result<TableStream> wait_table(Run& run) {
   for (const char* kind : wait_kind_names) texts->of("kind").number_of(kind);
   for (const Scheduled each : {Scheduled::running, Scheduled::descheduled, Scheduled::blocked})
     texts->of("root_scheduled").number_of(name_of(each));
-  const auto more = [states, texts](std::vector<rows::Waits>& rows) {
+  const auto call_at = [states, texts](std::int32_t site) { return texts->call(states->function_at(site), site); };
+  const auto more = [states, texts, call_at](std::vector<rows::Waits>& rows) {
     for (const WaitState& wait : states->next()) {
       const bool has_delay = wait.longest_delay_ns > 0;
       const RootCause root = wait.roots.empty() ? RootCause{} : wait.roots.front();
@@ -195,10 +196,10 @@ Result<TableStream> wait_table(Run& run) {
            .passed_on_ns = wait.passed_on_ns,
            .longest_delay_ns = wait.longest_delay_ns,
            .delay_in_call = wait.delay.in_call,
-           .delay_site = has_delay ? if_known(wait.delay.site) : std::nullopt,
+           .delay_call = has_delay ? call_at(wait.delay.site) : rows::Call{},
            .root_rank = if_known(root.rank),
            .root_in_call = root.activity.in_call,
-           .root_site = if_known(root.activity.site),
+           .root_call = root.rank >= 0 ? call_at(root.activity.site) : rows::Call{},
            .root_scheduled = is_told ? texts->of("root_scheduled").number_of(name_of(root.activity.scheduled)) : Text{},
            .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
     }
