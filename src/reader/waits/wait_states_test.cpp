@@ -175,6 +175,27 @@ TEST_F(WaitStatesTest, CollectivesWaitAsTheyHaveTo) {
   }
 }
 
+// What a rank did before it met the other one in a collective with a root is not the cause of a later wait.
+TEST_F(WaitStatesTest, RanksMeetInCollectivesWithARoot) {
+  const auto meet = [this](std::uint32_t site, std::int32_t late, std::uint64_t longer) {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      Script& of = ranks[static_cast<std::size_t>(rank)];
+      of.compute(rank == late ? 100 + longer : 100);
+      of.at(site);
+      of.call("MPI_Bcast", rank == late ? 10 : 10 + longer, late);
+    }
+  };
+  meet(1, 1, 1000);
+  meet(2, 0, 150);
+  meet(3, 1, 200);
+  find();
+  EXPECT_EQ(lines(), (Lines{"0 in 1: late broadcast 1000 of 1 in 1, 1000 before 1",
+                            "1 in 2: late broadcast 150 of 0 in 2, 150 before 2",
+                            "0 in 3: late broadcast 200 of 1 in 3, 200 before 3"}));
+  ASSERT_EQ(waits.size(), 3U);
+  EXPECT_EQ(roots(waits[2]), Lines{"1 before 3: 100 %"});
+}
+
 TEST_F(WaitStatesTest, AScanWaitsForThoseBelow) {
   ranks[0].compute(300);
   ranks[0].call("MPI_Scan", 50);
