@@ -4,6 +4,7 @@
 #include "recorder/errno_guard.h"
 #include "recorder/here.h"
 #include "recorder/inside.h"
+#include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
 #include "stack/signal_handler.h"
 
@@ -40,6 +41,7 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
   begun.site = stack::site_of(thread, caller.return_address, caller.stack, caller.base);
   thread.profile.expect_row(*begun.site.rows);
   format::CurrentCall& current = thread.shared().current;
+  if (thread.scheduling.outside_since == 0) thread.scheduling.outside_since = current.leave;
   current.site = begun.site.number;
   current.peer = format::no_peer;
   current.tag = format::no_tag;
@@ -61,6 +63,7 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
   recorder::commit_call(thread, {function, begun.site.number, 0, begun.enter, leave, bytes, arguments},
                         *begun.site.rows);
   recorder::end_weighing(thread, function, leave - begun.enter);
+  if (leave >= thread.reading_due) recorder::read_scheduling(thread, recorder::Piece::outside, begun.enter, leave);
 }
 
 }  // namespace tare::files

@@ -139,17 +139,21 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
     const std::uint64_t passed_ns = wall_ns - last.wall_ns, off_ns = more(passed_ns, processor_ns - last.processor_ns);
     const bool is_looked_at = off_ns >= first_shortest_ns || sums.readings % readings_for_counts == 0;
     const OffProcessor off = divide(last, off_ns, is_looked_at ? read_counts(sums, last) : 0);
-    const std::uint64_t net = net_begin();
-    if (location.mode != Mode::paused && last.ticks >= net) {
-      sums.observed_ns += passed_ns;
-      add(sums.all, off);
+    const auto ns_since = [&](std::uint64_t ticks) {
+      const auto part = static_cast<double>(end - ticks) / static_cast<double>(end - last.ticks);
+      return static_cast<std::uint64_t>(part * static_cast<double>(passed_ns));
+    };
+    const std::uint64_t net = std::max(last.ticks, net_begin());
+    if (location.mode != Mode::paused && end > net) {
+      sums.observed_ns += ns_since(net);
+      add(sums.all, part_of(off, ns_since(net)));
     }
-    begin = std::max({begin, last.ticks, net});
+    if (piece == Piece::outside && last.outside_since != 0) begin = std::min(begin, last.outside_since);
+    begin = std::max(begin, net);
     // Calls that are only counted tell nothing of when they were made.
     if (last.counted_calls == location.counted_calls && location.mode != Mode::paused && end > begin) {
-      const auto part = static_cast<double>(end - begin) / static_cast<double>(end - last.ticks);
       const bool is_outside = piece == Piece::outside;
-      const OffProcessor own = part_of(off, static_cast<std::uint64_t>(part * static_cast<double>(passed_ns)));
+      const OffProcessor own = part_of(off, ns_since(begin));
       if (is_outside) add(sums.outside, own);
       if (own.ns >= first_shortest_ns)
         add_span(sums, shared.scheduling_spans,
@@ -167,6 +171,7 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
   last.processor_ns = processor_ns;
   last.counted_calls = location.counted_calls;
   last.cost = cost;
+  last.outside_since = 0;
 }
 
 }  // namespace tare::recorder
