@@ -23,6 +23,7 @@ def test_efficiencies_and_the_line_that_grows(tare: Path, tmp_path: Path) -> Non
     command: list[str | Path] = [tare, "diff", "--scaling", tmp_path / "4", tmp_path / "2"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "2 ranks  4 ranks" in said
+    assert "Not the same" not in said and "Did not end well" not in said
     found = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
     first, last = found["runs"]
     assert [each["efficiency"]["ranks"] for each in found["runs"]] == [2, 4]
@@ -33,10 +34,23 @@ def test_efficiencies_and_the_line_that_grows(tare: Path, tmp_path: Path) -> Non
         assert each["global_efficiency"] == pytest.approx(
             each["efficiency"]["parallel_efficiency"] * each["computation_scaling"]
         )
+    assert (found["differing"], found["not_ended_well"]) == ([], [])
     assert found["lines"][0]["function"] == "MPI_Barrier"
     assert found["lines"][0]["growth"] == pytest.approx(
         found["lines"][0]["shares"][1] - found["lines"][0]["shares"][0]
     )
+
+
+def test_runs_that_are_not_of_one_program_and_did_not_end_well_are_told(tare: Path, tmp_path: Path) -> None:
+    program = compile_c(OPENMPI, [PROGRAMS / "planted.c"], tmp_path / "planted")
+    for name in ("alone", "ended early"):
+        measure(tare, OPENMPI, 1 if name == "alone" else 2, [program, name], tmp_path / name)
+    command: list[str | Path] = [tare, "diff", "--scaling", tmp_path / "alone", tmp_path / "ended early"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Not the same" in said and "Did not end well" in said
+    found = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
+    assert found["differing"] and "ranks" not in [each["what"] for each in found["differing"]]
+    assert [each["run"] for each in found["not_ended_well"]] == [str(tmp_path / "ended early")]
 
 
 def test_one_run_does_not_scale(tare: Path, tmp_path: Path) -> None:

@@ -88,16 +88,13 @@ def diff(
     base_paths, new_paths = _sides(runs)
     base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
     found = difference(base, new)
-    failed_runs = [(run, why) for run in (*base, *new) if (why := failure_reason(run))]
+    failed_runs = _failed(*base, *new)
     refused = threshold is not None and bool(failed_runs) and not accept_failed
     asked = _gate(found, metric, threshold) if threshold is not None and not refused else None
     others = differing(base, new)
     if json:
         content = _content(base, new, found, asked, limit)
-        content |= {
-            "differing": [asdict(each) for each in others],
-            "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in failed_runs],
-        }
+        content |= _doubts(others, failed_runs)
         print_json(SCHEMA, None, content)
     else:
         _show(base, new, found, others, failed_runs, limit, markdown)
@@ -129,8 +126,10 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
     if any(not run.processes for run in runs):
         raise CommandError("--scaling: a run has no process that called MPI")
     points, lines = scaling.points(runs), scaling.lines(runs)[: limit or None]
+    others = [each for each in differing(runs[:1], runs[1:]) if each.what != "ranks"]
     if json:
         content = {
+            **_doubts(others, _failed(*runs)),
             "runs": [asdict(point) for point in points],
             "lines": [
                 {"function": line.function, **fields(line.place, PLACE), **fields(line, ("shares", "growth"))}
@@ -143,8 +142,32 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
     _print(reporter.efficiencies(points), markdown)
     streams.say()
     _print(reporter.lines(points, lines), markdown)
+    _warn(others, _failed(*runs))
     conclude(*runs)
     return 0
+
+
+def _failed(*runs: Run) -> list[tuple[Run, str]]:
+    return [(run, why) for run in runs if (why := failure_reason(run))]
+
+
+def _doubts(others: Sequence[Differing], failed_runs: Sequence[tuple[Run, str]]) -> dict[str, Any]:
+    """Why the runs may not be compared, in JSON."""
+    return {
+        "differing": [asdict(each) for each in others],
+        "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in failed_runs],
+    }
+
+
+def _warn(others: Sequence[Differing], failed_runs: Sequence[tuple[Run, str]]) -> None:
+    """The same as text."""
+    from tare.reporters import diff as reporter
+    from tare.reporters.console import console
+
+    if warned := [*reporter.differing(others), *reporter.failed_runs(failed_runs)]:
+        console().line()
+    for line in warned:
+        console().paragraph(line)
 
 
 def _print(sheet: Sheet, markdown: bool) -> None:
@@ -248,11 +271,7 @@ def _show(
     for sheet in sheets:
         out.line()
         _print(sheet, markdown)
-    warned = [*reporter.differing(others), *reporter.failed_runs(failed_runs)]
-    if warned:
-        out.line()
-    for line in warned:
-        out.paragraph(line)
+    _warn(others, failed_runs)
     for note in reporter.notes(noise_known=found.noise_known):
         out.line()
         out.paragraph(note)

@@ -112,12 +112,12 @@ def _because(found: Finding) -> str:
         return ""
     most = found.cause_share or 0.0
     whom = f"rank {found.cause_rank}"
+    part = "" if most > 0.95 else f" ({units.percent(most)} of it)"
     if most < 0.5:
-        whom = f"one rank or another, {whom} most"
+        whom, part = f"one rank or another ({whom} most, {units.percent(most)} of it)", ""
     if found.cause_at == UNKNOWN and not found.cause_function:
         return f", because of {whom}"
     what = "is longer in" if found.cause_in_call else f"{_does(found)} longer before"
-    part = "" if most > 0.95 else f" ({units.percent(most)} of it)"
     return f", because {whom} {what} {_call(found.cause_function, found.cause_at)}{part}"
 
 
@@ -347,7 +347,7 @@ def _ended_early(found: Finding) -> str:
     if found.function:
         what = "in" if found.cause_in_call else "after"
         where = f", {what} {_call(found.function, found.at)}"
-    was = "was " if found.detail.startswith("killed") else ""
+    was = ("were " if len(found.ranks) > 1 else "was ") if found.detail.startswith("killed") else ""
     others = f" ({found.calls:,} processes ended early)" if found.calls > 1 else ""
     return f"The run did not come to its end: {who} {was}{found.detail}{where}{others}."
 
