@@ -40,7 +40,7 @@ def read_until(run: Measurement, allreduces: int) -> dict[str, int]:
 
 def test_a_run_that_goes_on(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_path: Path) -> None:
     run = reader(tare, tmp_path / "run")
-    with started(tare, mpi, [str(alive)], run.directory, "--trace"):
+    with started(tare, mpi, [str(alive)], run.directory, "--trace") as tare_run:
         early = read_until(run, 10)
         late = read_until(run, early["MPI_Allreduce"] + 100)
         assert late["MPI_Init"] == RANKS
@@ -63,6 +63,13 @@ def test_a_run_that_goes_on(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_pa
         ).stdout
         assert f"{RANKS} running" in text
         assert max(map(len, text.splitlines())) <= 80
+        for is_alone in (False, True):  # its ranks go on without `tare run`
+            if is_alone:
+                tare_run.kill()
+                tare_run.wait(TIMEOUT_S)
+            explain: list[str | Path] = [tare, "explain", run.directory]
+            text = subprocess.run(explain, capture_output=True, text=True, timeout=60).stdout
+            assert text.startswith(" 1. The run is still going on"), text
 
 
 def test_a_run_that_hangs_and_is_killed(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_path: Path) -> None:

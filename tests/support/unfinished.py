@@ -22,8 +22,8 @@ TIMEOUT_S = 60
 @contextmanager
 def started(
     tare: Path, mpi: MpiEnvironment, command: list[str], run_dir: Path, *options: str
-) -> Iterator[None]:
-    """The run in the directory, until the end of the block, when all of it is killed."""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The run in the directory, until the end of the block, when all of it is killed. `tare run`."""
     launch = [str(tare), "run", "-q", *options, "-o", str(run_dir), "--"]
     process = subprocess.Popen(
         [*launch, *mpi.mpiexec, "-n", str(RANKS), *command],
@@ -33,7 +33,7 @@ def started(
         stderr=subprocess.DEVNULL,
     )
     try:
-        yield
+        yield process
     finally:
         # A rank that sees its launcher die may exit by itself. One that is stopped cannot.
         signal_ranks(tare, run_dir, signal.SIGSTOP)
