@@ -75,8 +75,10 @@ def _change(basis: Basis, of: Finding) -> Change | None:
         own_ns = times.get(of.cause_rank, 0)
         left = max(own_ns - (of.beyond_ns or 0), 0) / own_ns if own_ns else 1.0
         return [(of.cause_rank, site, left) for site in sites], []
-    # The same work, evenly on all ranks.
+    # The same work, evenly on all ranks. What they do in turn is even already: its gain is not known.
     mean_ns = sum(times.values()) / basis.ranks
+    if 2 * (max(times.values()) - mean_ns) * basis.ranks < of.lost_ns:
+        return None
     return [
         (rank, site, mean_ns / time_ns) for rank, time_ns in times.items() for site in sites if time_ns
     ], []
