@@ -30,8 +30,8 @@ from statistics import median
 from programs import built
 from report import Row, Table
 from tare.analysis import referee
-from tare.lab.referee import spell_files
-from tare.lab.referee import tools as tooling
+from tare.lab.study.referee import spell_files
+from tare.lab.study.referee import tools as tooling
 
 from tools import ROOT, BenchError, compile_c, openmpi4
 
@@ -175,7 +175,7 @@ def _run(cell: Cell, library: Path, variables: dict[str, str]) -> Result:
     tool = tooling.Weighable(cell.kind, library, environment=variables | {"PLANTED_BINS": "{output}/bins"})
     with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, _load() if cell.loaded else nullcontext():
         spell_files.prepare(Path(name))
-        command = tooling.command(words, [tool], Path(name))
+        command = tooling.command(tooling.as_given(words), [tool], Path(name))
         environment = command.environment | mpi.env | {"OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             command.words, env=environment, cwd=name, capture_output=True, text=True, timeout=300

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tare.analysis.referee import BARE, PlacedSpell, Weighed, weighed
 from tare.errors import CommandError
-from tare.lab.referee import spell_files
+from tare.lab.study.referee import spell_files
 
 RANKS, ANCHORS, PLACES = 2, 60, 8
 PROCESSORS = 2

@@ -1,5 +1,5 @@
 // What the referee leaves: a file for each process, with the spells in their order.
-// python/tare/lab/referee/spell_files.py reads it. And the page that the ranks of a node share.
+// python/tare/lab/study/referee/spell_files.py reads it. And the page that the ranks of a node share.
 #pragma once
 
 #include <atomic>

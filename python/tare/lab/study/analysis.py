@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
-from tare.analysis.intervals import Interval, coverage, median_interval, samples_needed
+from tare.analysis.intervals import Interval, coverage, median_interval, pooled_interval, samples_needed
 from tare.lab.study import plan, statistics
 from tare.lab.study.description import WRITING, Description
-from tare.lab.study.frames import Results, load
+from tare.lab.study.frames import MOST, Results, load
 from tare.lab.study.plan import Cell
+from tare.lab.study.referee.tools import reason_not_weighable
 from tare.lab.study.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WRITE = "write"
+BY_REFEREE = "net overhead by referee"
+NOT_DETERMINED = "not determined"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ class Split:
         return self.silent[response] - self.pair.bare[response]
 
 
+@dataclass(frozen=True)
+class Refereed:
+    """What a cell's tool costs by the referee, from spells within runs of their own (docs/referee.md)."""
+
+    overhead: Interval | None  # mean of the runs that have a result, a share; None: not determined
+    verdict: str  # in words
+
+    @property
+    def shown(self) -> tuple[object, object]:
+        """The overhead and its interval, as tables have them."""
+        of = self.overhead
+        return (NOT_DETERMINED, None) if of is None else (of.median, (of.low, of.high))
+
+
 class Analysis:
     """The results of a study, as the sections of its report need them. Runs are data frames (frames.py)."""
 
@@ -57,6 +74,12 @@ class Analysis:
         self.precision = description.analysis.precision
         self.cells = [cell for cell in plan.cells(description) if cell.key in set(results.runs["cell"])]
         self._by_cell = {key: frame for key, frame in results.runs.groupby("cell", sort=False)}
+        self._by_referee = grouped(store.of_set("refereed", set_name), lambda row: str(row[0]))
+        wanted = description.analysis.responses
+        # Whether the report has what the referee says.
+        self.has_referee = bool(self._by_referee or description.referee) and (
+            not wanted or BY_REFEREE in wanted
+        )
 
     def runs(self, cell: Cell) -> pd.DataFrame:
         """The runs of a cell, one row each."""
@@ -138,6 +161,44 @@ class Analysis:
         for pair in self.pairs() if pairs is None else pairs:
             if (found := self.paired(pair, response)) is not None:
                 yield pair, found
+
+    def refereed(self, cell: Cell) -> Refereed | None:
+        """What runs under the referee say of a cell with a tool; None if there are none of its program."""
+        if not self.has_referee or not self.description.workloads[cell.level("workload")].mpi:
+            return None
+        rows = [row[1:] for row in self._by_referee.get(cell.key, [])]
+        known = [
+            row[:3] for row in rows if None not in row[:3] and all(abs(each) <= MOST for each in row[:3])
+        ]
+        if known:
+            half_widths = [(high - low) / 2 for _, low, high in known]
+            overhead = pooled_interval([each for each, _, _ in known], half_widths)
+            return Refereed(overhead, self._verdict_by_referee(overhead))
+        tool = self.description.tools[cell.level("tool")]
+        why = reason_not_weighable(tool, cell.by_factor) or (
+            str(rows[-1][3]) if rows else "no run under the referee ended well"
+        )
+        return Refereed(None, f"{NOT_DETERMINED}: {why}")
+
+    def _verdict_by_referee(self, overhead: Interval) -> str:
+        if -self.bound < overhead.low and overhead.high < self.bound:
+            return f"none beyond ±{100 * self.bound:g} %"
+        if overhead.high < self.bound:
+            return f"below {100 * self.bound:g} %"
+        if overhead.low <= 0 <= overhead.high:
+            return "not decided"
+        return "slower" if overhead.median > 0 else "faster"
+
+    def referee_note(self) -> str:
+        """A note below tables that have what the referee says; empty if they have not."""
+        if not self.has_referee:
+            return ""
+        return (
+            f" {BY_REFEREE.capitalize()}: from spells with and without the tool within the same runs, which "
+            "are none of those above; the mean of the runs, with an interval of 95 % that is made of theirs. "
+            "Calls that make, free or change an object, MPI_Init and MPI_Finalize are not in it "
+            "(docs/referee.md)."
+        )
 
     def verdict(self, found: statistics.Paired) -> str:
         """What the intervals and tests of a pair say of its overhead, in a few words."""

@@ -137,6 +137,7 @@ class _Study(Keys, frozen=True, kw_only=True):
     time_limit_s: Seconds = msgspec.field(default=Seconds(600), name="time_limit")  # of a run
     pause_s: Seconds = msgspec.field(default=Seconds(0), name="pause")  # between runs
     baseline: str = "none"  # name of the tool that is the baseline
+    referee: bool = False  # whether runs under the referee are made, too
     output: str = ""  # directory for the output of tools
     keep_output: bool = False  # whether that output is kept
 
@@ -311,6 +312,8 @@ def _check(description: Description, root: Table) -> None:
         raise study.wrong("repetitions", "must be at least 1")
     if description.baseline not in description.tools:
         raise study.wrong("baseline", f"is '{description.baseline}', which is not among factors.tool")
+    if description.referee and description.baseline != "none":
+        raise study.wrong("referee", "compares with the program without a tool: the baseline must be 'none'")
     known: set[str] = set()
     for tool in description.tools.values():
         known |= set(tool.parameters)

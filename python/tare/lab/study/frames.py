@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare.errors import CommandError
 from tare.lab.study.description import Description
+from tare.lab.study.plan import BY_REFEREE
 from tare.lab.study.store import Store
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
         "AND (set_name = $1 OR $1 IS NULL) ORDER BY run",
         set_name,
     )
+    rows = [row for row in rows if BY_REFEREE not in (row[0] or {})]
     if not rows:
         raise CommandError("there are no results yet: no run ended well, except to warm up")
     frame = pd.DataFrame([row[1:] for row in rows], columns=columns)

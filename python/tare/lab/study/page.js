@@ -2,11 +2,11 @@
 (() => {
   "use strict";
   const { element, format } = tare;
-  const TITLES = { net: "Net time", hook: "Hook time", wrap: "Wrap time", overall: "Overall", "net cpu": "Net processor time" };
+  const TITLES = { net: "Net time", hook: "Hook time", wrap: "Wrap time", overall: "Overall", "net cpu": "Net processor time", "net overhead by referee": "Net time, by referee" };
 
   const seconds = (value) => (value === null || value === undefined ? format.NOTHING : value < 0 ? `\u2212${format.duration(-1e9 * value)}` : format.duration(1e9 * value));
   const change = (share) => (share === null || share === undefined ? format.NOTHING : `${share > 0 ? "+" : share < 0 ? "\u2212" : ""}${format.percent2(Math.abs(share))}`);
-  const range = (of, show) => (of && of.low !== null && of.high !== null ? `${show(of.low)} to ${show(of.high)}` : format.NOTHING);
+  const range = (of, show) => (Number.isFinite(of?.low) && Number.isFinite(of?.high) ? `${show(of.low)} to ${show(of.high)}` : format.NOTHING);
   const titleOf = (response) => TITLES[response] ?? response;
 
   function choice(label, options, value, onChange) {
@@ -20,9 +20,11 @@
     return options.includes(said) ? said : first;
   }
 
+  const hasOverhead = (cell, response) => Number.isFinite(cell.overheads[response]?.median);
+
   // Overheads with their intervals, of the cells of a workload.
   function bars(cells, response) {
-    const rows = cells.filter((cell) => cell.overheads[response]);
+    const rows = cells.filter((cell) => hasOverhead(cell, response));
     const of = (cell) => cell.overheads[response];
     return {
       grid: { left: 8, right: 28, top: 8, bottom: 34, containLabel: true },
@@ -68,7 +70,7 @@
     const fill = (of) => {
       body.replaceChildren();
       for (const workload of new Set(study.cells.map((cell) => cell.workload))) {
-        const cells = study.cells.filter((cell) => cell.workload === workload && cell.overheads[of]);
+        const cells = study.cells.filter((cell) => cell.workload === workload && hasOverhead(cell, of));
         if (!cells.length) continue;
         const panel = element("div", { class: "panel" }, element("h3", {}, `${workload}: overhead in ${titleOf(of).toLowerCase()}`));
         body.append(panel);
@@ -102,7 +104,7 @@
       fill(value);
     });
     into.append(element("h2", {}, "Side by side"),
-      element("p", { class: "lead" }, `Each combination of factors, against the same without a tool. Points are medians of the differences within blocks; the lines are intervals of ${percent}, where the blocks suffice. Net: between MPI_Init and MPI_Finalize of the slowest rank; hook: inside these two; wrap: before and after.`),
+      element("p", { class: "lead" }, `Each combination of factors, against the same without a tool. Points are medians of the differences within blocks; the lines are intervals of ${percent}, where the blocks suffice. Net: between MPI_Init and MPI_Finalize of the slowest rank; hook: inside these two; wrap: before and after. By referee: means of runs of their own, from spells with and without the tool; intervals of 95 %.`),
       element("div", { class: "tools" }, pick), body);
     fill(response);
   }

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from tare import __version__
 from tare.analysis.rows import fields
+from tare.lab.study.analysis import BY_REFEREE
 from tare.lab.study.sections import TEXT, Column, Figure, Section, Table, plain, shown
 from tare.page import document
 from tare.page.document import printable
@@ -36,7 +37,7 @@ def page(report: Report, to: Path) -> str:
             **fields(analysis, ("confidence", "bound")),
             "warnings": report.warnings,
             "factors": analysis.results.varied,
-            "responses": analysis.responses(),
+            "responses": [*analysis.responses(), *([BY_REFEREE] if analysis.has_referee else [])],
             "cells": [_cell(cell, report, to) for cell in report.cells],
             "sections": [_section(section) for section in report.sections],
             "text": described.text.splitlines(),
@@ -65,7 +66,8 @@ def _interval(of: Interval) -> dict[str, Any]:
 
 
 def _overhead(of: Overhead) -> dict[str, Any]:
-    return {**_interval(of.found.relative), "more": plain(of.found.difference.median), "verdict": of.verdict}
+    interval = {} if of.relative is None else _interval(of.relative)
+    return {**interval, "more": None if of.more is None else plain(of.more), "verdict": of.verdict}
 
 
 def _link(run: Path, to: Path) -> str:

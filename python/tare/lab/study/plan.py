@@ -17,12 +17,16 @@ from tare.errors import UsageError
 from tare.lab.study import placeholders
 from tare.lab.study.description import BUILT_IN, VARIABLE, Description
 
+# What the cell of a run under the referee has in place of a tool. It is no name that a factor can have.
+BY_REFEREE = "by referee"
+
 
 @dataclass(frozen=True)
 class Cell:
     """A combination of levels of all factors, in the order of the description."""
 
     levels: tuple[tuple[str, str | None], ...]  # (factor, level); None: the factor does not matter here
+    weighed: tuple[Cell, ...] = ()  # of a run under the referee: the cells whose tools it weighs
 
     @cached_property
     def by_factor(self) -> Mapping[str, str | None]:
@@ -104,12 +108,17 @@ def _matches(cell: Cell, excluded: Mapping[str, str]) -> bool:
     return all(cell.by_factor.get(name) == level for name, level in excluded.items())
 
 
-def baseline_of(description: Description, cell: Cell) -> Cell | None:
-    """The cell without the tool; None if it is not in the study."""
+def without_tool(description: Description, cell: Cell) -> Cell:
+    """The same with the baseline's tool, and without what matters only to the cell's own tool."""
     levels = dict(cell.by_factor) | {"tool": description.baseline}
-    without = Cell(
+    return Cell(
         tuple((name, level if matters(description, levels, name) else None) for name, level in levels.items())
     )
+
+
+def baseline_of(description: Description, cell: Cell) -> Cell | None:
+    """The cell without the tool; None if it is not in the study."""
+    without = without_tool(description, cell)
     return without if without in set(cells(description)) else None
 
 

@@ -9,17 +9,19 @@ import select
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tare import programs
+from tare.analysis.referee import Weighed
 from tare.errors import UsageError
 from tare.lab.study import counts, placeholders
 from tare.lab.study.counts import Counts
 from tare.lab.study.description import VARIABLE, Description
 from tare.lab.study.plan import Cell
-from tare.lab.study.toolbox import Around, find_library
+from tare.lab.study.toolbox import Around, added, find_library
 from tare.measuring import library, sanitizers
 
 TIMING = "libtare-timing.so"
@@ -62,6 +64,7 @@ class Outcome:
     counts: Counts
     counting_s: float  # time of reading what the tool wrote
     unmatched: tuple[str, ...] = ()  # patterns that found nothing although the run ended well
+    weighed: Mapping[str, Weighed] = field(default_factory=dict)  # by the referee, by key of the tool's cell
 
 
 def command(description: Description, cell: Cell, output: Path, timing: Path | None) -> Command:
@@ -76,7 +79,7 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
 
     options: list[str] = []
     inner = fill(tool.around.before_program)
-    preload = [_library(name, tool.needs.home) for name in fill(tool.around.preload)]
+    preload = [preloaded(name, tool.needs.home) for name in fill(tool.around.preload)]
     given = {**mpi.environment, **workload.environment, **tool.around.environment}
     variables = {name: placeholders.fill(value, values, where) for name, value in given.items()}
     for around, level in _parameters(description, cell):
@@ -84,7 +87,7 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
         options += placeholders.fill_all(around.before_launcher, local, where)
         inner += placeholders.fill_all(around.before_program, local, where)
         preload += [
-            _library(name, tool.needs.home) for name in placeholders.fill_all(around.preload, local, where)
+            preloaded(name, tool.needs.home) for name in placeholders.fill_all(around.preload, local, where)
         ]
         for name, value in around.environment.items():
             variables[name] = placeholders.fill(value, local, where)
@@ -123,19 +126,14 @@ def _values(description: Description, cell: Cell, output: Path) -> dict[str, str
 
 def _parameters(description: Description, cell: Cell) -> list[tuple[Around, str]]:
     tool = description.tools[cell.level("tool")]
-    result = []
-    for name, parameter in tool.parameters.items():
-        level = cell.by_factor.get(name)
-        if level is not None or parameter.default:
-            chosen = level if level is not None else parameter.default
-            try:
-                result.append((parameter.around(chosen), chosen))
-            except UsageError as error:
-                raise UsageError(f"{description.path}: tool {tool.name}: {error}") from None
-    return result
+    try:
+        return added(tool, cell.by_factor)
+    except UsageError as error:
+        raise UsageError(f"{description.path}: tool {tool.name}: {error}") from None
 
 
-def _library(name: str, home: str) -> str:
+def preloaded(name: str, home: str) -> str:
+    """The path of a library that a tool names, if it is found."""
     if "/" in name:
         return str(Path(name).resolve())
     found = find_library(name, home)
@@ -153,9 +151,8 @@ def _timed(environment: dict[str, str], timing: Path, before_program: bool) -> l
     return []
 
 
-def run(description: Description, cell: Cell, scratch: Path, output: Path, thorough: bool) -> Outcome:
-    """Runs a cell once, in empty `scratch` and `output`; `thorough`: see counts.of_run. Ctrl-C ends it."""
-    started = command(description, cell, output, scratch / "timing")
+def attempt(description: Description, cell: Cell, started: Command, scratch: Path) -> Outcome:
+    """Runs a command of a cell, without reading what it printed, or what tools wrote."""
     before = snapshot()
     begun_ns = time.time_ns()
     with (scratch / "stdout").open("wb") as stdout, (scratch / "stderr").open("wb") as stderr:
@@ -163,28 +160,37 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
         state, exit_code = execute(started, stdout, stderr, description.time_limit_s)
         wall_s = time.perf_counter() - start
     after = snapshot()
-    text = (scratch / "stdout").read_text("utf-8", "replace")
-    workload = description.workloads[cell.level("workload")]
     message = ""
-    if state == "ok" and exit_code != workload.exit_code:
-        last = (scratch / "stderr").read_text("utf-8", "replace").strip() or text.strip()
+    if state == "ok" and exit_code != description.workloads[cell.level("workload")].exit_code:
+        last = _text(scratch / "stderr").strip() or _text(scratch / "stdout").strip()
         state, message = "failed", f"exit code {exit_code}: {last[-SHOWN:]}"
     elif state == "timeout":
         message = f"ended after the time limit of {description.time_limit_s:g} s"
+    shares = before.average, after.average, foreign_share(before, after)
+    return Outcome(state, message, exit_code, begun_ns, wall_s, *shares, [], [], Counts(), 0.0)
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace")
+
+
+def run(description: Description, cell: Cell, scratch: Path, output: Path, thorough: bool) -> Outcome:
+    """Runs a cell once, in empty `scratch` and `output`; `thorough`: see counts.of_run. Ctrl-C ends it."""
+    started = command(description, cell, output, scratch / "timing")
+    outcome = attempt(description, cell, started, scratch)
     timings = _timings(scratch)
-    measures, missing = _measures(description, cell, text)
-    unmatched = tuple(missing.values()) if state == "ok" else ()
-    if unmatched:
-        state, message = "failed", f"the output has nothing that matches {', '.join(missing)}"
-    if state == "ok" and workload.mpi and not timings:
-        state, message = "failed", NO_TIMING
-    found, start = Counts(), time.perf_counter()
-    if state == "ok":
-        found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
-    return Outcome(
-        state, message, exit_code, begun_ns, wall_s, before.average, after.average,
-        foreign_share(before, after), timings, measures, found, time.perf_counter() - start, unmatched,
-    )  # fmt: skip
+    measures, missing = _measures(description, cell, _text(scratch / "stdout"))
+    outcome = replace(outcome, timings=timings, measures=measures)
+    if outcome.state != "ok":
+        return outcome
+    if missing:
+        message = f"the output has nothing that matches {', '.join(missing)}"
+        return replace(outcome, state="failed", message=message, unmatched=tuple(missing.values()))
+    if description.workloads[cell.level("workload")].mpi and not timings:
+        return replace(outcome, state="failed", message=NO_TIMING)
+    start = time.perf_counter()
+    found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
+    return replace(outcome, counts=found, counting_s=time.perf_counter() - start)
 
 
 def end_at_sigterm() -> None:

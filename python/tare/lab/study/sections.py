@@ -79,6 +79,8 @@ def shown(value: Any, kind: str) -> str:
     if isinstance(value, tuple):
         low, high = (shown(each, kind) for each in value)
         return NOTHING if low == high == NOTHING else f"{low} .. {high}"
+    if isinstance(value, str):
+        return visible(value)
     if isinstance(value, NotSignificant):
         return f"({shown(value.value, kind)})"
     match kind:

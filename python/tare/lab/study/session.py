@@ -18,6 +18,8 @@ from tare.lab.study import analysis, plan, provenance, runner, toolbox
 from tare.lab.study.description import Description, summary, with_families
 from tare.lab.study.plan import Cell, Planned
 from tare.lab.study.provenance import Provenance
+from tare.lab.study.referee import runs as weighings
+from tare.lab.study.referee import tools as tooling
 from tare.lab.study.runner import Outcome
 from tare.lab.study.store import Store
 from tare.lab.study.toolbox import Tool
@@ -119,7 +121,7 @@ def gather_provenance(description: Description, cells: list[Cell], output: Path)
         found |= {f"variable.{mpi.name}.{key}": value for key, value in mpi.environment.items()}
         tool = description.tools[cell.level("tool")]
         found |= provenance.tool(tool.name, [*tool.around.preload, *tool.around.before_program[:1]])
-    for file in (library.MEASURING, library.FORWARDING, runner.TIMING):
+    for file in (library.MEASURING, library.FORWARDING, runner.TIMING, tooling.REFEREE):
         found |= provenance.tool("tare", [str(library.find(file))])
     return found
 
@@ -166,6 +168,7 @@ def run(
         say(line)
     for cell in cells:
         runner.prepare(description, cell)
+    weighing = weighings.cells(description, cells) if description.referee else []
     place = description.place_of_outputs(directory)
     place.mkdir(parents=True, exist_ok=True)
     found = gather_provenance(description, cells, place)
@@ -175,7 +178,7 @@ def run(
         environment = provenance.fingerprint(found)
         store.add_environment(environment, found)
         store.remove_failed(options.set_name)
-        return _Session(description, store, place, environment, options, report).run(cells)
+        return _Session(description, store, place, environment, options, report).run([*cells, *weighing])
 
 
 def _runs(cells: list[str]) -> str:
@@ -205,7 +208,9 @@ class _Session:
         runner.end_at_sigterm()
         tools = self.description.tools
         self.slow_to_count = {
-            cell.key for cell in cells if toolbox.is_slow_to_count(tools[cell.level("tool")])
+            cell.key
+            for cell in cells
+            if not cell.weighed and toolbox.is_slow_to_count(tools[cell.level("tool")])
         }
         begun, started_ns = time.perf_counter(), time.time_ns()
         progress = Progress(0)
@@ -270,7 +275,10 @@ class _Session:
             scratch, output = Path(made) / "run", Path(made) / "output"
             scratch.mkdir()
             output.mkdir()
-            outcome = runner.run(self.description, planned.cell, scratch, output, thorough)
+            if planned.cell.weighed:
+                outcome = weighings.run(self.description, planned.cell, scratch, output)
+            else:
+                outcome = runner.run(self.description, planned.cell, scratch, output, thorough)
             self.runs_s += outcome.wall_s
             if thorough:
                 self.thorough_s += outcome.counting_s

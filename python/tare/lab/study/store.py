@@ -24,7 +24,7 @@ NEEDED = ("duckdb", "pandas", "statsmodels", "matplotlib")
 FILE = "study.duckdb"
 FEW_ROWS = 20
 # Rows that belong to a run.
-OF_RUNS = ("ranks", "measures", "flushes", "weights", "sampled", "latencies", "phases")
+OF_RUNS = ("ranks", "measures", "flushes", "weights", "sampled", "latencies", "phases", "refereed")
 TABLES = ("study", "environments", "runs", *OF_RUNS, "sessions")
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
@@ -60,6 +60,8 @@ CREATE TABLE IF NOT EXISTS latencies (run INTEGER, bytes BIGINT, messages BIGINT
     min_ns BIGINT, max_ns BIGINT);
 CREATE TABLE IF NOT EXISTS phases (run INTEGER, rank INTEGER, phase VARCHAR, events BIGINT, flushes BIGINT,
     bytes BIGINT);
+CREATE TABLE IF NOT EXISTS refereed (run INTEGER, cell VARCHAR, overhead DOUBLE, low DOUBLE, high DOUBLE,
+    spells BIGINT, bare_spells BIGINT, compared DOUBLE, why VARCHAR);
 """
 
 
@@ -74,6 +76,9 @@ OF_SET = {
     # Cell, run, bytes, messages, mean_ns of each length of message that runs have sampled.
     "latencies": "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l "
     f"JOIN runs r USING (run) WHERE {_COUNTING} ORDER BY r.run, l.bytes",
+    # Cell of the tool, overhead, low, high, why of each tool of the runs under the referee.
+    "refereed": "SELECT f.cell, f.overhead, f.low, f.high, f.why FROM refereed f "
+    f"JOIN runs r USING (run) WHERE {_COUNTING} ORDER BY r.run",
     # Cell, runs, phase, rank, events, flushes, bytes: medians of the runs where they are known. A rank that
     # was not in a phase has 0 there. Phases are in the order of the program.
     "phases": "WITH known AS (SELECT r.cell, p.*, p.rowid AS place FROM phases p JOIN runs r USING (run) "
@@ -250,6 +255,9 @@ class Store:
         }
         for table, of_run in found.items():
             self._insert_many(table, [{"run": run, **vars(each)} for each in of_run])
+        self._insert(
+            "refereed", [{"run": run, "cell": key, **vars(each)} for key, each in outcome.weighed.items()]
+        )
         return int(run)
 
     def _insert(

@@ -97,6 +97,20 @@ class Tool(_Tool, frozen=True, kw_only=True):
     parameters: Mapping[str, Parameter]
 
 
+def added(tool: Tool, levels: Mapping[str, str | None]) -> list[tuple[Around, str]]:
+    """What the tool's parameters add at these levels or their defaults, and the level of each.
+
+    UsageError if the tool does not know a level.
+    """
+    found = []
+    for name, parameter in tool.parameters.items():
+        level = levels.get(name)
+        if level is not None or parameter.default:
+            chosen = parameter.default if level is None else level
+            found.append((parameter.around(chosen), chosen))
+    return found
+
+
 def is_slow_to_count(tool: Tool) -> bool:
     """Whether another program has to read all that the tool wrote."""
     return tool.counter is not None and tool.counter.kind == "command"

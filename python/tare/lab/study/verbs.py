@@ -274,12 +274,17 @@ def join(
 def _show_plan(described: Description, skip_unusable: bool) -> None:
     """Commands are whole, so that they can be tried. Nothing is started: not even to see what is usable."""
     from tare.lab.study import plan, runner, session, toolbox
+    from tare.lab.study.referee import runs as weighings
 
     cells, left_out = session.usable_cells(described, skip_unusable, toolbox.reason_missing)
     for line in left_out:
         streams.tell(line)
+    cells += weighings.cells(described, cells) if described.referee else []
     for cell in cells:
-        words = runner.command(described, cell, Path("OUTPUT"), None).words
+        if cell.weighed:
+            words = weighings.command(described, cell, Path("OUTPUT")).words
+        else:
+            words = runner.command(described, cell, Path("OUTPUT"), None).words
         streams.say(cell.key)
         streams.say(f"    {shlex.join(words)}")
     blocks = described.repetitions + len(plan.warmup_blocks(described))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.analysis.intervals import Interval
-from tare.lab.study.analysis import Analysis, Pair
-from tare.lab.study.statistics import Paired
+from tare.lab.study.analysis import BY_REFEREE, Analysis, Pair
 from tare.runs.metadata import META
 
 # How deep a tool may put what it writes below the directory that is kept of a run.
@@ -19,8 +18,9 @@ DEPTH = 2
 class Overhead:
     """The overhead of a cell in one response, compared with the baseline."""
 
-    found: Paired
+    relative: Interval | None  # share of the baseline; None: not determined
     verdict: str  # in words
+    more: float | None = None  # seconds; None: not known
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,16 @@ def side_by_side(analysis: Analysis, directory: Path) -> list[CellFigures]:
 
 
 def _overheads(analysis: Analysis, pair: Pair) -> dict[str, Overhead]:
-    found = {response: analysis.paired(pair, response) for response in analysis.responses()}
-    return {
-        response: Overhead(each, analysis.verdict(each))
-        for response, each in found.items()
+    paired = {response: analysis.paired(pair, response) for response in analysis.responses()}
+    found = {
+        response: Overhead(each.relative, analysis.verdict(each), each.difference.median)
+        for response, each in paired.items()
         if each is not None
     }
+    refereed = analysis.refereed(pair.cell)
+    if refereed is not None:
+        found[BY_REFEREE] = Overhead(refereed.overhead, refereed.verdict)
+    return found
 
 
 def _kept_runs(analysis: Analysis, place: Path) -> dict[str, list[Path]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tare.lab.study import statistics
-from tare.lab.study.analysis import Analysis, Pair
+from tare.lab.study.analysis import BY_REFEREE, Analysis, Pair
 from tare.lab.study.sections import CHANGE, COUNT, SECONDS, SHARE, P, Section, Table, columns, of_table
 
 
@@ -15,9 +15,11 @@ def summary(analysis: Analysis) -> Section | None:
         f"Medians of the differences within blocks. {analysis.interval_note()} Net: "
         "between MPI_Init and MPI_Finalize, of the slowest rank. Hook: inside these two. Wrap: before and "
         f"after. Verdict on the net time: none beyond {bound} is shown by a test of equivalence."
+        f"{analysis.referee_note()}"
     )
+    by_referee = ((BY_REFEREE, CHANGE), ("interval by referee", CHANGE)) if analysis.has_referee else ()
     names = columns(
-        "run", ("bare net", SECONDS), ("net overhead", CHANGE), ("interval", CHANGE), "verdict",
+        "run", ("bare net", SECONDS), ("net overhead", CHANGE), ("interval", CHANGE), "verdict", *by_referee,
         ("hook overhead", SECONDS), ("wrap overhead", SECONDS), ("blocks", COUNT),
     )  # fmt: skip
     for workload, pairs in analysis.timed_pairs().items():
@@ -30,9 +32,12 @@ def summary(analysis: Analysis) -> Section | None:
 
 def _summary_row(analysis: Analysis, pair: Pair, net: statistics.Paired) -> list[object]:
     hook, wrap = (float((pair.ours[name] - pair.bare[name]).median()) for name in ("hook", "wrap"))
+    refereed = analysis.refereed(pair.cell)
+    by_referee = () if refereed is None else refereed.shown
     return [
         analysis.short_label(pair.cell), float(pair.bare["net"].median()), net.relative.median,
-        (net.relative.low, net.relative.high), analysis.verdict(net), hook, wrap, net.relative.count,
+        (net.relative.low, net.relative.high), analysis.verdict(net), *by_referee, hook, wrap,
+        net.relative.count,
     ]  # fmt: skip
 
 
@@ -44,6 +49,11 @@ def overheads(analysis: Analysis) -> Section | None:
             found = analysis.paired(pair, response)
             if found is not None:
                 rows.append(_row(analysis, pair, response, found))
+        refereed = analysis.refereed(pair.cell)
+        if refereed is not None:
+            unknown, runs = (None,) * 4, refereed.overhead.count if refereed.overhead is not None else 0
+            shown = (None, None, *refereed.shown, *unknown, refereed.verdict, None, runs)
+            rows.append([pair.label, BY_REFEREE, *shown])
     if not rows:
         return None
     bound = f"{100 * analysis.bound:g} %"
@@ -57,7 +67,7 @@ def overheads(analysis: Analysis) -> Section | None:
         "p none: of no difference (paired t-test; Wilcoxon's signed "
         f"ranks). p > {bound}: that the overhead is {bound} or more; p outside: TOST. "
         f"Blocks needed: for an interval of ±{100 * analysis.precision:g} %. Times of the slowest rank; "
-        "wrap: mean; cpu: of all ranks."
+        f"wrap: mean; cpu: of all ranks.{analysis.referee_note()}"
     )
     # Where there is no net time this is all there is.
     in_short = bool(analysis.timed_cells())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -17,16 +16,12 @@ from tare.options import Argument, Option
 
 if TYPE_CHECKING:
     from tare.analysis.referee import Weighed
-    from tare.lab.referee.spell_files import Process
-    from tare.lab.referee.tools import Weighable
+    from tare.lab.study.referee.spell_files import Process
+    from tare.lab.study.referee.tools import Weighable
 
 SCHEMA = "tare.weigh/1"
 RUNS = 3
 LONGEST_S = 1e6
-NO_PROCESS = (
-    "no process of this command called MPI by the referee. Is it an MPI program, linked dynamically, and not "
-    "setuid?"
-)
 
 
 def weigh(
@@ -54,8 +49,9 @@ def weigh(
 
     Example: tare weigh --tool libmpiP.so --tool tare -- mpiexec -n 4 ./app
     """
-    from tare.lab.referee import tools as tooling
     from tare.lab.study import runner
+    from tare.lab.study.referee import runs as weighings
+    from tare.lab.study.referee import tools as tooling
     from tare.measuring import launch
 
     if not tool:
@@ -69,7 +65,7 @@ def weigh(
         streams.progress(f"run {number + 1} of {runs}" if sys.stderr.isatty() else "")
         processes.append(_run(command, tools, quiet=json))
     streams.progress("")
-    outcomes = [_outcome(processes, tools, each) for each in tools]
+    outcomes = [weighings.weigh(processes, tools, each) for each in tools]
     if json:
         content = {
             "command": command,
@@ -87,66 +83,21 @@ def weigh(
 
 
 def _run(command: Sequence[str], tools: Sequence[Weighable], *, quiet: bool) -> list[Process]:
-    from tare.lab.referee import spell_files
-    from tare.lab.referee import tools as tooling
     from tare.lab.study import runner
+    from tare.lab.study.referee import runs as weighings
+    from tare.lab.study.referee import spell_files
+    from tare.lab.study.referee import tools as tooling
 
     with tempfile.TemporaryDirectory(prefix="tare-weigh-") as name:
         directory = Path(name)
         spell_files.prepare(directory)
-        started = tooling.command(command, tools, directory)
+        started = tooling.command(tooling.as_given(command), tools, directory)
         _, exit_code = runner.execute(started, sys.stderr if quiet else None, None, LONGEST_S)
         if exit_code:
             raise CommandError(
                 f"the command failed (exit code {exit_code}); nothing is weighed", abs(exit_code)
             )
-        found = spell_files.read(directory)
-    if not found:
-        raise CommandError(NO_PROCESS)
-    for place, tool in enumerate(sorted(tools, key=lambda each: bool(each.before_launcher))):
-        functions = found[0].functions[place]
-        if functions == spell_files.NOT_LOADED:
-            raise CommandError(
-                f"{tool.preload} was not loaded into the ranks; does the loader say why above?"
-            )
-        if functions == 0:
-            raise CommandError(
-                f"{tool.preload} has no function of MPI: it is no tool of MPI's profiling interface"
-            )
-    return found
-
-
-def _outcome(runs: Sequence[Sequence[Process]], tools: Sequence[Weighable], tool: Weighable) -> Weighed:
-    from tare.analysis import referee
-    from tare.lab.referee.tools import route
-
-    why = next((reason for run in runs if (reason := _hindrance(run))), "")
-    if why:
-        return referee.Weighed(0, 0, 0.0, why=why)
-    spells = [[process.spells for process in run] for run in runs]
-    return referee.weighed(spells, route(tools, tool), len(os.sched_getaffinity(0)))
-
-
-def _hindrance(run: Sequence[Process]) -> str:
-    """Why the spells of a run say nothing; empty if they do."""
-    from tare.lab.referee import spell_files
-
-    flags = 0
-    for process in run:
-        flags |= process.flags
-    if flags & spell_files.UNKNOWN_ABI:
-        return "this MPI library has a binary interface that tare does not know"
-    if flags & spell_files.SEVERAL_THREADS:
-        return "several threads of the program call MPI"
-    if len({process.host for process in run}) > 1:
-        return "the ranks are on several nodes"
-    if not all(process.spells for process in run):
-        if any(process.hindered for process in run):
-            return "requests are under way wherever a spell could begin"
-        return "the program ended, or had too few calls, before the length of spells was known"
-    if len(run) != run[0].ranks:
-        return f"{len(run)} of {run[0].ranks} ranks have left spells"
-    return ""
+        return weighings.processes(directory, tools)
 
 
 def _show(tools: Sequence[Weighable], outcomes: Sequence[Weighed], runs: int) -> None:
