@@ -22,7 +22,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import NamedTuple
 
 from tare import units
@@ -138,6 +137,8 @@ def _about(number: int) -> int:
 
 def _relative(spells: Sequence[Spell], level: int, rate: float) -> Iterator[_Relative]:
     """The spells of strata that have enough of both kinds, in their order. `rate`: of interruptions."""
+    from statistics import median
+
     strata: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for spell in spells:
         strata[spell.run, *spell.keys[level]][spell.route == BARE].append(spell.ns)
