@@ -71,7 +71,8 @@ def test_tools_see_whole_requests_and_all_objects(either: MpiEnvironment, tare: 
     program = compile_c(either, [PROGRAMS / "weighed.c"], tmp_path / "weighed", "-O2")
     first, second = planted(either, tmp_path, "first"), planted(either, tmp_path, "second")
     options = ("--runs", "1", "--tool", first, "--tool", "tare", "--tool", second)
-    done, found = weigh(tare, either, 2, [str(program), "requests", "4"], *options)
+    program_words = [str(program), "requests", "4"]
+    done, found = weigh(tare, either, 2, program_words, *options, PLANTED_HOOK_MS="100")
     assert done.returncode == 0, done.stderr
     said = SAID.findall(done.stderr)
     assert sorted(name for name, *_ in said) == ["first", "first", "second", "second"]
@@ -82,6 +83,10 @@ def test_tools_see_whole_requests_and_all_objects(either: MpiEnvironment, tare: 
     assert len({made for *_, made, _ in said}) == 1
     assert [row["tool"] for row in found["tools"]] == [str(first), "tare", str(second)]
     assert all(row["spells"] > 0 for row in found["tools"]), found
+    # Each tool is told what it takes itself, and not what the next one does, or the MPI library.
+    hooks = {row["tool"]: row["hook_s"] for row in found["tools"]}
+    assert all(0.2 <= hooks[str(tool)] < 0.29 for tool in (first, second)), hooks
+    assert hooks["tare"] is None  # it calls the MPI library itself
 
 
 @pytest.mark.flaky(reruns=2)
@@ -99,6 +104,8 @@ def test_tools_with_functions_for_fortran(either: MpiEnvironment, tare: Path, tm
     assert with_functions["low"] > 0.05
     # Only MPICH's functions for Fortran call those of C that a tool has.
     assert others["overhead"] is not None, others["why"]
+    # What the first tool takes in its function mpi_finalize_ is not known.
+    assert (with_functions["hook_s"], others["hook_s"] is None) == (None, False)
     assert others["low"] > 0.05 if either.family == "mpich" else abs(others["overhead"]) < 0.05
 
 

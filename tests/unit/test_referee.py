@@ -119,13 +119,16 @@ def written(directory: Path, content: bytes, name: str = "node.example.12.spells
 
 
 def header(*, spells: int, magic: bytes = b"tareref\0", tools: int = 2) -> bytes:
-    return struct.pack("=8sIiiIII8HQQ", magic, 2, 0, 2, tools, 0, 0, *range(8), 0, spells)
+    return struct.pack(
+        "=8sIiiIII8HQQ8Q", magic, 3, 0, 2, tools, 0, 0, *range(8), 0, spells, 7, 2**64 - 1, *[0] * 6
+    )
 
 
 def test_files_are_read(tmp_path: Path) -> None:
     rows = b"".join(struct.pack("=QQQQIIHHI", 5, end, 2, 1, 2, 3, 4, 1, 0) for end in (9, 5))
     (process,) = spell_files.read(written(tmp_path, header(spells=2) + rows))
     assert (process.host, process.rank, process.ranks, process.functions) == ("node.example", 0, 2, (0, 1))
+    assert process.hook_ns == (7, None)
     assert process.spells == (PlacedSpell(5, 9, 2, 1, 2, 3, 4, 1, 0),)  # the other has no time
 
 

@@ -27,6 +27,7 @@
 #include "mpi/referee/treatment.h"
 #include "mpi/referee/turns.h"
 #include "processor/arguments.h"
+#include "recorder/clock.h"
 #include "recorder/system.h"
 #include "recorder/warning.h"
 #include "stack/inside.h"
@@ -68,6 +69,43 @@ constinit thread_local LastCall last_call;
 // The call of Fortran's function that this thread is in, if it has not returned. MPI's function of the same number that
 // is called there is counted, by whomever it is called, but no spell begins in between.
 constinit thread_local LastCall fortran_call;
+
+// What the tools take in MPI_Init and MPI_Finalize.
+struct Hook {
+  void* below;     // the function that is to be called
+  unsigned route;  // of the tool whose function it is; 0: of the MPI library
+};
+constinit thread_local Hook next_hook{};
+constinit thread_local std::uint64_t inner_ns = 0;  // what was called within the function that is timed, so far
+constinit std::atomic<SpellFileHeader*> hooks{nullptr};
+
+bool is_hook(unsigned number) noexcept {
+  const auto function = static_cast<Function>(number);
+  return function == Function::MPI_Init || function == Function::MPI_Init_thread || function == Function::MPI_Finalize;
+}
+
+// Calls of these return to here.
+int hooked(std::uintptr_t a, std::uintptr_t b, std::uintptr_t c, std::uintptr_t d) noexcept {
+  const Hook hook = next_hook;
+  const std::uint64_t outer_ns = std::exchange(inner_ns, 0), begin = recorder::read_ns(CLOCK_MONOTONIC);
+  using Signature = int(std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t);
+  const int result = reinterpret_cast<Signature*>(hook.below)(a, b, c, d);
+  const std::uint64_t took = recorder::read_ns(CLOCK_MONOTONIC) - begin;
+  SpellFileHeader* const header = hooks.load(std::memory_order_relaxed);
+  if (header != nullptr && hook.route != 0) {
+    std::uint64_t& own = header->hook_ns[hook.route - 1];
+    // A tool that calls MPI's function past this library, as tare does, has not been seen to wait for it.
+    own = inner_ns == 0 || own == unknown_hook ? unknown_hook : own + took - inner_ns;
+  }
+  inner_ns = outer_ns + took;
+  return result;
+}
+
+void* timed(unsigned number, unsigned route, void* below) noexcept {
+  if (!is_hook(number)) return below;
+  next_hook = {below, route};
+  return reinterpret_cast<void*>(&hooked);
+}
 
 template <class A>
 bool bind(void* (*lookup)(const char*, void*) noexcept, void* library) noexcept {
@@ -120,13 +158,17 @@ void fill(const Library& library, void* (*lookup)(const char*, void*) noexcept) 
   }
   const bool is_known = bind(library, lookup);
   if (directory != nullptr && directory[0] == '/' && turns.begin(directory, directory, tools)) {
+    hooks = turns.header();
     for (unsigned tool = 0; tool < tools.count(); ++tool)
       turns.header()->functions[tool] = tools.is_loaded(tool) ? functions[tool] : not_loaded;
     if (!is_known) turns.stop(unknown_abi);
   } else {
     recorder::warn("the referee cannot write its results; no tool is weighed");
   }
-  pthread_atfork(nullptr, nullptr, [] { turns.forget(); });
+  pthread_atfork(nullptr, nullptr, [] {
+    turns.forget();
+    hooks = nullptr;
+  });
   routes.use(0);
 }
 
@@ -138,10 +180,10 @@ void* through_all(unsigned number, bool is_profiling, std::uintptr_t stack) noex
     void* const found = is_profiling && !of_tool ? its.profiling[number] : its.plain[number];
     if (found == tare_library[number]) continue;
     last_call = {number, tool + 1, stack, nullptr};
-    return found;
+    return timed(number, tool + 1, found);
   }
   last_call = {};
-  return tare_library[number];
+  return timed(number, 0, tare_library[number]);
 }
 
 // Whether this is the one thread that calls MPI. The spells belong to all threads.
@@ -273,6 +315,8 @@ void* fortran_through_all(unsigned number, std::uintptr_t stack) noexcept {
   for (unsigned tool = 0; tool < tools.count(); ++tool) {
     void* const its = routes.to[tool + 1].fortran[number];
     if (its == routes.to[0].fortran[number]) continue;
+    SpellFileHeader* const header = hooks.load(std::memory_order_relaxed);
+    if (header != nullptr && is_hook(number)) header->hook_ns[tool] = unknown_hook;
     last_call = {number, tool + 1, stack, nullptr};
     return its;
   }

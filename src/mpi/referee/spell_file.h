@@ -11,6 +11,7 @@ namespace tare::mpi::referee {
 inline constexpr unsigned max_tools = 8;
 inline constexpr std::uint32_t max_spells = 1U << 16U;
 inline constexpr std::uint16_t not_loaded = 0xffff;
+inline constexpr std::uint64_t unknown_hook = ~std::uint64_t{0};
 
 enum Flags : std::uint32_t {
   several_threads = 1,  // more than one thread of the process calls MPI
@@ -41,8 +42,9 @@ struct SpellFileHeader {
   std::uint16_t functions[max_tools];  // of each tool: how many functions of MPI it has
   std::uint64_t ticks;                 // of the process so far, when it last turned
   std::atomic<std::uint64_t> spells;
+  std::uint64_t hook_ns[max_tools];  // of each tool: its own time in MPI_Init and MPI_Finalize; unknown_hook
 };
-static_assert(sizeof(Spell) == 48 && sizeof(SpellFileHeader) == 64);
+static_assert(sizeof(Spell) == 48 && sizeof(SpellFileHeader) == 128);
 
 struct SpellFile {
   SpellFileHeader header;

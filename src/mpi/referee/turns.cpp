@@ -7,10 +7,10 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include "format/mix.h"
 #include "mpi/referee/routes.h"
+#include "recorder/clock.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::referee {
@@ -26,14 +26,8 @@ constexpr std::uint64_t longest = 4;  // spells, that a repetition is not divide
 constexpr std::uint64_t most_parts = 1024;
 constexpr std::uint64_t ahead = 32;  // spells; no rank is so far ahead of the leader
 
-std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) noexcept {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 // Of the processor, because other programs may make this one wait.
-std::uint64_t processor_ns() noexcept { return now_ns(CLOCK_PROCESS_CPUTIME_ID); }
+std::uint64_t processor_ns() noexcept { return recorder::read_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 // The number after `value` in the sequence of SplitMix64.
 std::uint64_t mixed(std::uint64_t value) noexcept { return format::mix(value + format::golden_gamma); }
@@ -55,7 +49,7 @@ bool Turns::begin(const char* directory, const char* seed, const Tools& tools) n
   routes_ = tools.count() + 1;
   SpellFileHeader& header = file_->header;
   std::memcpy(header.magic, "tareref", sizeof header.magic);
-  header.version = 2;
+  header.version = 3;
   header.rank = -1;
   header.tools = tools.count();
   next_ = 0;
@@ -134,7 +128,7 @@ void Turns::observe(const void* caller) noexcept {
     agreement_->leader.compare_exchange_strong(none, process_);
   }
   if (agreement_->count.load(std::memory_order_acquire) == 0) {
-    if (leads()) rhythm_.add(caller, ticks_, now_ns());
+    if (leads()) rhythm_.add(caller, ticks_, recorder::read_ns(CLOCK_MONOTONIC));
     // A reading of the clock takes longer than some calls.
     const bool looks = ticks_ >= observed_ticks && (ticks_ < 1024 || ticks_ % 64 == 0);
     if (looks && leads()) publish(processor_ns());
@@ -176,7 +170,7 @@ void Turns::publish(std::uint64_t now) noexcept {
 }
 
 void Turns::turn() noexcept {
-  const std::uint64_t now = now_ns();
+  const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC);
   SpellFileHeader& header = file_->header;
   const std::uint64_t spells = header.spells.load(std::memory_order_relaxed);
   if (spells == max_spells) return stop(0);
@@ -216,7 +210,7 @@ void Turns::turn() noexcept {
   if (chosen != route) routes.use(chosen);
   route = chosen;
   begin_waited_ = recorder::read_delay();
-  begin_ns_ = now_ns();
+  begin_ns_ = recorder::read_ns(CLOCK_MONOTONIC);
 }
 
 }  // namespace tare::mpi::referee

@@ -113,6 +113,17 @@ def weigh(runs: Sequence[Sequence[Process]], tools: Sequence[Weighable], tool: W
     return referee.weighed(spells, 1 + tooling.ordered(tools).index(tool), len(os.sched_getaffinity(0)))
 
 
+def hook_s(runs: Sequence[Sequence[Process]], tools: Sequence[Weighable], tool: Weighable) -> float | None:
+    """What the tool itself takes in MPI_Init and MPI_Finalize, in seconds: median of the runs, each of its
+    slowest rank. None if it is not known."""
+    from statistics import median
+
+    number = tooling.ordered(tools).index(tool)
+    of_runs = [[process.hook_ns[number] for process in run] for run in runs]
+    known = [[ns for ns in run if ns is not None] for run in of_runs]
+    return 1e-9 * median(map(max, known)) if known == of_runs else None
+
+
 def _hindrance(run: Sequence[Process]) -> str:
     """Why the spells of a run say nothing; empty if they do."""
     flags = 0

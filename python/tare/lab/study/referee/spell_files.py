@@ -13,11 +13,12 @@ from tare.errors import CommandError
 
 AGREEMENT, AGREEMENT_BYTES = "agreement", 4096
 SUFFIX = ".spells"
-VERSION = 2
+VERSION = 3
 NOT_LOADED = 0xFFFF
+UNKNOWN_HOOK = 2**64 - 1
 SEVERAL_THREADS, UNKNOWN_ABI = 1, 2
 _MAGIC = b"tareref\0"
-_HEADER = struct.Struct("=8sIiiIII8HQQ")
+_HEADER = struct.Struct("=8sIiiIII8HQQ8Q")
 _SPELL = struct.Struct("=QQQQIIHHI")
 MOST_SPELLS = 1 << 16
 LARGEST = _HEADER.size + MOST_SPELLS * _SPELL.size
@@ -33,6 +34,9 @@ class Process:
     flags: int
     hindered: int  # places where a spell could not begin, because a request was under way
     functions: tuple[int, ...]  # of each tool: the number of its MPI functions; NOT_LOADED
+    hook_ns: tuple[
+        int | None, ...
+    ]  # of each tool: its own time in MPI_Init and MPI_Finalize; None: not known
     spells: tuple[PlacedSpell, ...]
 
 
@@ -57,7 +61,7 @@ def _process(name: str, content: bytes) -> Process:
     if len(content) < _HEADER.size:
         raise CommandError(f"{name} is shorter than a file of the referee")
     magic, version, rank, ranks, tools, flags, hindered, *rest = _HEADER.unpack_from(content)
-    spells = rest[-1]
+    spells, hooks = rest[9], rest[10 : 10 + tools]
     end = _HEADER.size + spells * _SPELL.size
     if magic != _MAGIC or version != VERSION or tools > 8 or spells > MOST_SPELLS or len(content) < end:
         raise CommandError(f"{name} is no file of this referee")
@@ -67,4 +71,5 @@ def _process(name: str, content: bytes) -> Process:
         if spell.end_ns > spell.begin_ns
     )
     host = name.removesuffix(SUFFIX).rpartition(".")[0]
-    return Process(host, rank, ranks, flags, hindered, tuple(rest[:tools]), rows)
+    hook_ns = tuple(None if each == UNKNOWN_HOOK else each for each in hooks)
+    return Process(host, rank, ranks, flags, hindered, tuple(rest[:tools]), hook_ns, rows)

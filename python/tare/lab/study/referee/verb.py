@@ -66,19 +66,20 @@ def weigh(
         processes.append(_run(command, tools, quiet=json))
     streams.progress("")
     outcomes = [weighings.weigh(processes, tools, each) for each in tools]
+    hooks = [weighings.hook_s(processes, tools, each) for each in tools]
     if json:
         content = {
             "command": command,
             "runs": runs,
             "ranks": processes[0][0].ranks,
             "tools": [
-                {"tool": name, "title": each.title} | dataclasses.asdict(outcome)
-                for name, each, outcome in zip(tool, tools, outcomes, strict=True)
+                {"tool": name, "title": each.title, "hook_s": hook} | dataclasses.asdict(outcome)
+                for name, each, outcome, hook in zip(tool, tools, outcomes, hooks, strict=True)
             ],
         }
         print_json(SCHEMA, None, content)
     else:
-        _show(tools, outcomes, runs)
+        _show(tools, outcomes, hooks, runs)
     return 0
 
 
@@ -100,21 +101,26 @@ def _run(command: Sequence[str], tools: Sequence[Weighable], *, quiet: bool) -> 
         return weighings.processes(directory, tools)
 
 
-def _show(tools: Sequence[Weighable], outcomes: Sequence[Weighed], runs: int) -> None:
+def _show(
+    tools: Sequence[Weighable], outcomes: Sequence[Weighed], hooks: Sequence[float | None], runs: int
+) -> None:
     from tare.reporters import terminal
     from tare.reporters.console import console
     from tare.reporters.sheet import Heading, Sheet
 
-    titles = ("Tool", "Net overhead", "95 % interval", "Spells with it", "Without")
+    titles = ("Tool", "Net overhead", "95 % interval", "Hook", "Spells with it", "Without")
     shown = Sheet([Heading(title, text=place < 3) for place, title in enumerate(titles)])
     missing = []
-    for tool, found in zip(tools, outcomes, strict=True):
+    for tool, found, hook_s in zip(tools, outcomes, hooks, strict=True):
+        hook = units.NOTHING if hook_s is None else units.duration(1e9 * hook_s)
         if found.overhead is None or found.low is None or found.high is None:
             missing.append(f"{tool.title}: not determined: {found.why}")
             continue
         interval = f"{100 * found.low:.1f} .. {100 * found.high:.1f} %"
         overhead = units.percent(found.overhead)
-        shown.rows.append([tool.title, overhead, interval, f"{found.spells:,}", f"{found.bare_spells:,}"])
+        shown.rows.append(
+            [tool.title, overhead, interval, hook, f"{found.spells:,}", f"{found.bare_spells:,}"]
+        )
     out = console(cut=True)
     if shown.rows:
         terminal.show_sheet_with_text(out, shown)
