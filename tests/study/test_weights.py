@@ -109,5 +109,5 @@ def test_results_of_before_have_no_such_section(tmp_path: Path) -> None:
     with Store(tmp_path / "results") as store:
         assert {file.stem for file in store.export(tmp_path / "tables", "csv")} == {
             "study", "environments", "runs", "ranks", "measures", "flushes", "phases", "sampled", "latencies",
-            "sessions",
+            "refereed", "sessions",
         }  # fmt: skip
