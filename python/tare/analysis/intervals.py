@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
+# Half the width of such an interval of a normal value, in standard deviations.
+SIGMAS = 1.96
 NORMAL_QUANTILE = 1.959964  # two-sided, of 95 %
 
 
@@ -80,14 +82,20 @@ def _cut(count: int, confidence: float) -> int:
 def pooled_interval(estimates: Sequence[float], half_widths: Sequence[float]) -> Interval:
     """The mean of independent estimates, each of which has an interval of 95 % of its own.
 
-    As many `half_widths`, in the same unit. Errors of independent estimates add up as squares. Without
-    estimates all numbers are NaN.
+    As many `half_widths`, in the same unit. Errors of independent estimates add up as squares. Estimates that
+    scatter by more than their intervals say have an error that these do not know: the interval is longer by
+    Birge's ratio then (Phys. Rev. 40, 1932). Without estimates all numbers are NaN.
     """
     count = len(estimates)
     if count == 0:
         return Interval(math.nan, math.nan, math.nan, 0, 0.0)
     mean = sum(estimates) / count
     error = math.sqrt(sum(width**2 for width in half_widths)) / count
+    if count > 1 and all(half_widths):
+        scatter = sum(
+            ((each - mean) * SIGMAS / width) ** 2 for each, width in zip(estimates, half_widths, strict=True)
+        )
+        error *= max(math.sqrt(scatter / (count - 1)), 1.0)
     return Interval(mean, mean - error, mean + error, count, CONFIDENCE)
 
 
