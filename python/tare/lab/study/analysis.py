@@ -195,8 +195,8 @@ class Analysis:
             return ""
         return (
             f" {BY_REFEREE.capitalize()}: from spells with and without the tool within the same runs, which "
-            "are none of those above; the mean of the runs, with an interval of 95 % that is made of theirs, and of "
-            "how much they scatter. "
+            "are none of those above; the mean of the runs, with an interval of 95 % that is made of theirs, "
+            "and of how much they scatter. "
             "Calls that make, free or change an object, MPI_Init and MPI_Finalize are not in it "
             "(docs/referee.md)."
         )
