@@ -137,7 +137,10 @@ def test_an_archive_is_read_too(tare: Path, by_cmake: Path, measured: Measuremen
     ("words", "why"),
     [
         (["/no/such/run", "ranks"], "read_run: /no/such/run: no such run directory\n"),
-        (["RUN", "colours"], "read_run: there is no table colours; there are profile, ranks, missing, locations, "),
+        (
+            ["RUN", "colours"],
+            "read_run: there is no table colours; there are profile, ranks, missing, locations, ",
+        ),
     ],
 )
 def test_errors_are_one_line(words: list[str], why: str, by_cmake: Path, measured: Measurement) -> None:
