@@ -70,7 +70,7 @@ def ran(overhead, half_width):
 
 table = report.Table("t", "s", "%", [], 8)
 weighing = trials.WEIGHED
-outcomes = {weighing[PROFILE]: [ran(0.03, 0.012), ran(0.01, 0.016)], weighing[TRACE]: 2 * [ran(None, 0)]}
+outcomes = {weighing[PROFILE]: [ran(0.022, 0.012), ran(0.018, 0.016)], weighing[TRACE]: 2 * [ran(None, 0)]}
 trials.add(table, Rounds(2, outcomes), {PROFILE: 2.5, TRACE: 6.0})
 profile, trace = table.rows
 print(profile.label, round(profile.over.median, 6), round(profile.over.low, 6), profile.verdict)
