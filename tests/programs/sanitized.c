@@ -2,6 +2,8 @@
 // rank 0 commits at the end, for a sanitizer to find: overflow, race, shift or leak; or none.
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,11 @@ static void* exchange(void* argument) {
   return NULL;
 }
 
+// Both threads are there before they begin, but are not synchronised.
 static void* race(void* argument) {
+  static atomic_int there;
+  atomic_fetch_add_explicit(&there, 1, memory_order_relaxed);
+  while (atomic_load_explicit(&there, memory_order_relaxed) < 2) sched_yield();
   for (int i = 0; i < 100000; ++i) ++shared;
   return argument;
 }
