@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
-# Half the width of such an interval of a normal value, in standard deviations.
-SIGMAS = 1.96
 NORMAL_QUANTILE = 1.959964  # two-sided, of 95 %
 
 
@@ -93,7 +91,8 @@ def pooled_interval(estimates: Sequence[float], half_widths: Sequence[float]) ->
     error = math.sqrt(sum(width**2 for width in half_widths)) / count
     if count > 1 and all(half_widths):
         scatter = sum(
-            ((each - mean) * SIGMAS / width) ** 2 for each, width in zip(estimates, half_widths, strict=True)
+            ((each - mean) * NORMAL_QUANTILE / width) ** 2
+            for each, width in zip(estimates, half_widths, strict=True)
         )
         error *= max(math.sqrt(scatter / (count - 1)), 1.0)
     return Interval(mean, mean - error, mean + error, count, CONFIDENCE)
