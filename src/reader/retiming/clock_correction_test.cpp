@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "reader/matching/match_stream.h"
-#include "reader/testing/script.h"
+#include "reader/testing/scripted_run.h"
 
 namespace tare::reader {
 namespace {
@@ -14,13 +12,10 @@ using namespace synthetic;
 
 constexpr std::int64_t origin = 1'700'000'000'000'000'000 + 2000;  // where scripts begin
 
-class ClockCorrectionTest : public ::testing::Test {
+class ClockCorrectionTest : public ScriptedRun {
  protected:
   void correct() {
-    file = run_of(ranks);
-    auto opened = reader::Run::of_memory(file);
-    ASSERT_TRUE(opened) << opened.error();
-    run.emplace(std::move(*opened));
+    ASSERT_NO_FATAL_FAILURE(open());
     auto done = correct_clocks(*run);
     ASSERT_TRUE(done) << done.error();
     correction = std::move(*done);
@@ -33,9 +28,6 @@ class ClockCorrectionTest : public ::testing::Test {
     return all;
   }
 
-  std::vector<Script> ranks{2};
-  std::string file;
-  std::optional<reader::Run> run;
   ClockCorrection correction;
 };
 

@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "reader/events/event_stream.h"
-#include "reader/testing/script.h"
+#include "reader/testing/scripted_run.h"
 
 namespace tare::reader {
 namespace {
@@ -14,15 +12,12 @@ using namespace synthetic;
 
 constexpr std::int64_t origin = 1'700'000'000'000'000'000 + 2000;  // where scripts begin
 
-class CompensationTest : public ::testing::Test {
+class CompensationTest : public ScriptedRun {
  protected:
   using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
   void compensate_run() {
-    file = run_of(ranks);
-    auto opened = reader::Run::of_memory(file);
-    ASSERT_TRUE(opened) << opened.error();
-    run.emplace(std::move(*opened));
+    ASSERT_NO_FATAL_FAILURE(open());
     auto done = compensate(*run);
     ASSERT_TRUE(done) << done.error();
     compensation = std::move(*done);
@@ -38,9 +33,6 @@ class CompensationTest : public ::testing::Test {
     return all;
   }
 
-  std::vector<Script> ranks{2};
-  std::string file;
-  std::optional<reader::Run> run;
   Compensation compensation;
 };
 

@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "reader/structure/iteration_curve.h"
 #include "reader/structure/iterations.h"
-#include "reader/testing/script.h"
+#include "reader/testing/scripted_run.h"
 #include "reader/timeline/read_wait_lines.h"
 
 namespace tare::reader {
@@ -15,13 +14,10 @@ namespace {
 using namespace synthetic;
 
 // Each site is a line. Site 0 of the run is line 1.
-class StructureTest : public ::testing::Test {
+class StructureTest : public ScriptedRun {
  protected:
   void find() {
-    file = run_of(ranks);
-    auto opened = reader::Run::of_memory(file);
-    ASSERT_TRUE(opened) << opened.error();
-    run.emplace(std::move(*opened));
+    ASSERT_NO_FATAL_FAILURE(open());
     auto structure = run_structure(*run);
     ASSERT_TRUE(structure) << structure.error();
     found = std::move(*structure);
@@ -51,9 +47,6 @@ class StructureTest : public ::testing::Test {
   }
   static int line(const CalledLine& of) { return of.site + 1; }
 
-  std::vector<Script> ranks{2};
-  std::string file;
-  std::optional<reader::Run> run;
   RunStructure found;
 };
 

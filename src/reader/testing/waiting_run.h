@@ -4,22 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "reader/testing/script.h"
+#include "reader/testing/scripted_run.h"
 #include "reader/waits/wait_states.h"
 
 namespace tare::reader::synthetic {
 
-class WaitingRun : public ::testing::Test {
+class WaitingRun : public ScriptedRun {
  protected:
   void find() {
-    file = run_of(ranks);
-    auto opened = reader::Run::of_memory(file);
-    ASSERT_TRUE(opened) << opened.error();
-    run.emplace(std::move(*opened));
+    ASSERT_NO_FATAL_FAILURE(open());
     auto stream = WaitStates::open(*run);
     ASSERT_TRUE(stream) << stream.error();
     for (auto some = stream->next(); !some.empty(); some = stream->next())
@@ -53,9 +49,6 @@ class WaitingRun : public ::testing::Test {
     return all;
   }
 
-  std::vector<Script> ranks{2};
-  std::string file;
-  std::optional<reader::Run> run;
   std::vector<WaitState> waits;
   bool eager_misjudged = false;
   std::vector<WrongOrder> wrong_order;
