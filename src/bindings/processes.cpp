@@ -3,7 +3,6 @@
 #include "bindings/fields.h"
 #include "bindings/parts.h"
 #include "bindings/words.h"
-#include "reader/model/missing_ranks.h"
 #include "reader/model/total_cost.h"
 
 namespace tare::bindings {
@@ -231,9 +230,7 @@ void define_process(nb::module_& module) {
                return signal != 0 ? std::optional(signal) : std::nullopt;
              })
       .value("finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; })
-      .members<&Process::stopped>(of)
-      // One that is made by its fields has no number.
-      .value("has_results", [](const PyProcess& each) { return each.of->id == 0 || !reader::is_elsewhere(*each.of); })
+      .members<&Process::stopped, &Process::has_results>(of)
       .value("executable", [](const PyProcess& process) { return std::string(process.of->executable()); })
       .value("mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); })
       .members<&ProcessRecord::abi>(of, record)

@@ -63,7 +63,8 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
   recorder::commit_call(thread, {function, begun.site.number, 0, begun.enter, leave, bytes, arguments},
                         *begun.site.rows);
   recorder::end_weighing(thread, function, leave - begun.enter);
-  if (leave >= thread.reading_due) recorder::read_scheduling(thread, recorder::Piece::outside, begun.enter, leave);
+  if (leave >= thread.reading_due) [[unlikely]]
+    recorder::read_scheduling(thread, recorder::Piece::outside, begun.enter, leave);
 }
 
 }  // namespace tare::files

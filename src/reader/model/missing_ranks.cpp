@@ -39,7 +39,7 @@ std::vector<MissingRanks> missing_ranks(const std::vector<Process>& processes, c
       if (process.record.rank < 0) continue;
       World& world = worlds[process.world];
       world.size = std::max(world.size, process.record.size);
-      world.ranks.try_emplace(process.record.rank, is_elsewhere(process) ? &process : nullptr);
+      world.ranks.try_emplace(process.record.rank, process.has_results ? nullptr : &process);
     }
   }
   std::vector<MissingRanks> found;

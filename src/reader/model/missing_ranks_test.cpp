@@ -23,6 +23,7 @@ Process rank(std::int32_t number, std::int32_t size, int world = 0) {
 Process on(const char* host, std::int32_t number, std::int32_t size, int world = 0) {
   Process process = rank(number, size, world);
   process.record.state = format::ProcessState::running;
+  process.has_results = false;
   std::snprintf(process.record.host, sizeof process.record.host, "%s", host);
   return process;
 }

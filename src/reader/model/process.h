@@ -61,7 +61,8 @@ struct Process {
 
   // Set after everything has been read:
   State state = State::killed;
-  bool stopped = false;  // running, but stopped by a signal or a debugger
+  bool stopped = false;     // running, but stopped by a signal or a debugger
+  bool has_results = true;  // false: they are elsewhere (missing_ranks.h)
   int world = 0;
   std::uint64_t end = 0;  // in ticks: when it ended, or, if it is running, when the run was opened
   ClockMap clock;

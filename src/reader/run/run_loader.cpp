@@ -103,7 +103,7 @@ Result<Run> RunLoader::load(RunFiles files) {
   assign_worlds(processes);
   run_.processes_.reserve(processes.size());
   for (Process* process : processes) {
-    const bool nothing_here = is_elsewhere(*process) && process->events.empty();
+    const bool nothing_here = !process->has_results && process->events.empty();
     (nothing_here ? run_.elsewhere_ : run_.processes_).push_back(std::move(*process));
   }
   processes_.clear();
@@ -318,7 +318,8 @@ void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
   Life life = run_.paths_.is_going_on && (record.flags & found_ended) == 0 ? Life::unknown : Life::gone;
   if (process.segment) life = process.segment->life();
-  if (is_elsewhere(process)) life = Life::unknown;
+  process.has_results = !is_elsewhere(process);
+  if (!process.has_results) life = Life::unknown;
   const auto living = life == Life::lives ? State::running : State::unknown;
   switch (record.state) {
     case ProcessState::aborted:

@@ -254,7 +254,7 @@ void WaitStates::State::add(const End& end) {
   if (end.role == CallRole::may_wait && end.completed.leave_ns < end.other.enter_ns) return;
   Thread& other = thread_of(end.world, end.other_rank, end.other.thread);
   if (&other != &thread) propose(thread, end, kind_of(end), end.completed, true);
-  // One with a root, or of ranks in turn, synchronises who waited with whom it waited for, as a message does.
+  // In a collective with a root, and in a scan, a rank meets the one that it has to wait for, as with a message.
   const bool is_of_two = end.role != CallRole::to_all && end.role != CallRole::may_wait;
   if (end.kind != End::Kind::collective || is_of_two) synchronise(thread, other, end);
   if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
