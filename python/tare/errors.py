@@ -8,7 +8,7 @@ from contextlib import contextmanager
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
-NOTHING_MEASURED = "this run holds nothing of a process that called MPI"
+NOTHING_MEASURED = "this run has no results of any MPI process"
 
 
 class TareError(Exception):

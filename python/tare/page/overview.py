@@ -97,7 +97,7 @@ def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
 def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     """What a reader has to know to trust the figures."""
     notes = list(unseen.sentences(run.meta))
-    if run.is_going_on:
+    if run.is_running:
         notes.append("The run is still going on: these are the figures of one moment.")
     if not ranks.use_mpi(run.processes) and not run.missing:
         notes.append("No process of this run has called MPI.")

@@ -114,7 +114,7 @@ def _because(found: Finding) -> str:
     whom = f"rank {found.cause_rank}"
     part = "" if most > 0.95 else f" ({units.percent(most)} of it)"
     if most < 0.5:
-        whom, part = f"one rank or another ({whom} most, {units.percent(most)} of it)", ""
+        whom, part = f"one rank or another ({units.percent(most)} of it {whom}, the most)", ""
     if found.cause_at == UNKNOWN and not found.cause_function:
         return f", because of {whom}"
     what = "is longer in" if found.cause_in_call else f"{_does(found)} longer before"
@@ -361,9 +361,7 @@ def _deadlock(found: Finding) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Finding], str]] = {
-    "nothing measured": lambda _: (
-        "This run holds nothing of a process that called MPI: there is nothing to explain."
-    ),
+    "nothing measured": lambda _: "This run has no results of any MPI process: there is nothing to explain.",
     "still running": lambda _: "The run is still going on: these are the figures of one moment.",
     "ended early": _ended_early,
     "deadlock": _deadlock,

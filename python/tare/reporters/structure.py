@@ -62,12 +62,13 @@ def _cells(row: PhaseRow, start_ns: int) -> list[str]:
 
 
 def _loop(row: PhaseRow, loop: LoopRow) -> str:
-    slow = loop.slow_iterations and f"; {loop.slow_iterations:,} take more than twice the third quartile"
+    many = f"; {loop.slow_iterations:,} take more than twice the third quartile"
+    slow = many if loop.slow_iterations else ""
     ranks = rank_numbers.named(loop.ranks)
     return (
         f"Phase {row.phase} ({row.number}): {units.number_of(loop.iterations, 'iteration')} of {ranks}, "
         f"from one call of {terminal.call(loop.function, loop)} to the next; the median is "
-        f"{units.duration(loop.median_ns)}, the longest {units.duration(loop.longest_ns)}{slow or ''}."
+        f"{units.duration(loop.median_ns)}, the longest {units.duration(loop.longest_ns)}{slow}."
     )
 
 

@@ -127,6 +127,11 @@ class Run(Tables):
         return not self.member and runner.is_going_on(self.run_dir, self.meta)
 
     @property
+    def is_running(self) -> bool:
+        """Whether it is still going on, or its processes are, although `tare run` has ended."""
+        return self.is_going_on or any(process.state == "running" for process in self.processes)
+
+    @property
     def start_ns(self) -> int:
         """Unix time at which `tare run` started the command; times are shown relative to it."""
         return self.meta.start_ns
@@ -147,7 +152,7 @@ class Run(Tables):
             return f"killed by {units.signal_name(meta.signal)}"
         if meta.exit_code is not None:
             return f"exit code {meta.exit_code}"
-        if self.is_going_on or any(process.state == "running" for process in self.processes):
+        if self.is_running:
             return "running"
         if meta.tare is None and self.processes:  # a run that the program began itself (tare_start)
             return "every process has ended"

@@ -19,7 +19,7 @@ def findings(run: Run) -> list[Finding]:
     """How the run ended, if not well: not measured, still running, deadlock, processes that ended early."""
     if not run.processes:
         return [Finding(kind="nothing measured")]
-    if run.is_going_on or any(process.state == "running" for process in run.processes):
+    if run.is_running:
         return [Finding(kind="still running")]
     if run.current_calls:  # else there is nothing to see of 100,000 ranks that have ended
         look = where.look(run)

@@ -33,7 +33,7 @@ def summary(analysis: Analysis) -> Section | None:
 def _summary_row(analysis: Analysis, pair: Pair, net: statistics.Paired) -> list[object]:
     hook, wrap = (float((pair.ours[name] - pair.bare[name]).median()) for name in ("hook", "wrap"))
     refereed = analysis.refereed(pair.cell)
-    by_referee = () if refereed is None else refereed.shown
+    by_referee = () if refereed is None else refereed.shown  # of all programs in this table, or of none
     return [
         analysis.short_label(pair.cell), float(pair.bare["net"].median()), net.relative.median,
         (net.relative.low, net.relative.high), analysis.verdict(net), *by_referee, hook, wrap,
