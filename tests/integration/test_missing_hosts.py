@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,8 @@ class Job:
         pids = [*others, *(pid for host in self.hosts.hosts for pid in self.ranks(host))]
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in pids:
-                os.kill(pid, number)
+                with suppress(ProcessLookupError):  # the launcher has killed it by now
+                    os.kill(pid, number)
 
     def do(
         self, host: Host, verb: str, *options: object, check: bool = True
