@@ -12,7 +12,7 @@ import pytest
 import tare as tare_package
 from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 
-LONG = ["events", "messages", "collectives", "requests", "waits"]
+LONG = ["events", "messages", "collectives", "requests", "waits", "root_causes"]
 TABLES = {
     *LONG, "profile", "ranks", "missing", "locations", "scheduling", "callsites", "communicators", "peers",
     "phases", "totals", "site_totals", "samples", "sample_histograms", "detected_phases", "iterations",

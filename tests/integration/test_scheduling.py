@@ -71,7 +71,7 @@ def test_computing_sleeping_and_waiting_for_a_processor_are_told_apart(
         return
     # Who is late on a busy machine is a matter of chance.
     waits = tare_package.open(measured.directory).sql(
-        "SELECT DISTINCT root_scheduled FROM waits WHERE root_rank >= 0 AND NOT root_in_call"
+        "SELECT DISTINCT root_scheduled FROM root_causes WHERE NOT root_in_call"
     )
     assert waits is not None
     found = {row[0] for row in waits.fetchall()}

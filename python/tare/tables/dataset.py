@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Without those that are a part of the events.
 NOT_WRITTEN = ("calls", "flushes")
 # How long tables are divided into files: by rank, unless these would be too many and too small.
-BY_RANK = ("events", "collectives", "requests", "waits")
+BY_RANK = ("events", "collectives", "requests", "waits", "root_causes")
 BY_WORLD = (*BY_RANK, "messages")
 MAX_RANKS = 1000
 PARQUET = "FORMAT parquet, COMPRESSION zstd"

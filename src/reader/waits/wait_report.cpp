@@ -163,48 +163,84 @@ Result<WaitReport> wait_report(Run& run) {
   return report;
 }
 
+namespace {
+
+// The waits one after another, and the texts of their rows.
+struct WaitRows {
+  std::shared_ptr<WaitStates> states;
+  std::shared_ptr<RunTexts> texts;
+
+  static Result<WaitRows> open(Run& run) {
+    const auto first = read_waits(run, [] { return [](const WaitState&) {}; });
+    if (!first) return first.failure();
+    auto opened = WaitStates::open(run, first->eager());
+    if (!opened) return opened.failure();
+    WaitRows rows{std::make_shared<WaitStates>(std::move(*opened)), std::make_shared<RunTexts>(run, SiteTexts::lines)};
+    for (const char* kind : wait_kind_names) rows.texts->of("kind").number_of(kind);
+    return rows;
+  }
+
+  rows::Call call_at(std::int32_t site) const { return texts->call(states->function_at(site), site); }
+
+  // A table of the rows that add(wait, rows) makes of each wait.
+  template <class Row, class Add>
+  TableStream table(Add add) const {
+    const auto more = [states = states, add](std::vector<Row>& rows) {
+      for (const WaitState& wait : states->next()) add(wait, rows);
+    };
+    return streamed_table<Row>(*texts, more, [states = states] { return states->warnings(); });
+  }
+};
+
+}  // namespace
+
 Result<TableStream> wait_table(Run& run) {
-  const auto first = read_waits(run, [] { return [](const WaitState&) {}; });
-  if (!first) return first.failure();
-  auto opened = WaitStates::open(run, first->eager());
+  const auto opened = WaitRows::open(run);
   if (!opened) return opened.failure();
-  const auto states = std::make_shared<WaitStates>(std::move(*opened));
-  const auto texts = std::make_shared<RunTexts>(run, SiteTexts::lines);
-  for (const char* kind : wait_kind_names) texts->of("kind").number_of(kind);
+  return opened->table<rows::Waits>([of = *opened](const WaitState& wait, std::vector<rows::Waits>& rows) {
+    const bool has_delay = wait.longest_delay_ns > 0;
+    rows.push_back({.kind = static_cast<std::int32_t>(wait.kind),
+                    .world = wait.world,
+                    .rank = wait.rank,
+                    .thread = static_cast<std::int32_t>(wait.call.thread),
+                    .call = of.texts->call(wait.call.function, wait.call.site),
+                    .communicator = of.texts->communicator(wait.communicator).communicator,
+                    .ends = ends_of(wait.call),
+                    .wait_ns = wait.wait_ns,
+                    .cause_rank = if_known(wait.cause_rank),
+                    .cause_thread = if_known(static_cast<std::int32_t>(wait.cause.thread)),
+                    .cause_call = of.texts->call(wait.cause.function, wait.cause.site),
+                    .cause_enter_ns = wait.cause.enter_ns,
+                    .delay_ns = wait.delay_ns,
+                    .passed_on_ns = wait.passed_on_ns,
+                    .longest_delay_ns = wait.longest_delay_ns,
+                    .delay_in_call = wait.delay.in_call,
+                    .delay_call = has_delay ? of.call_at(wait.delay.site) : rows::Call{}});
+  });
+}
+
+Result<TableStream> root_cause_table(Run& run) {
+  const auto opened = WaitRows::open(run);
+  if (!opened) return opened.failure();
   for (const Scheduled each : {Scheduled::running, Scheduled::descheduled, Scheduled::blocked})
-    texts->of("root_scheduled").number_of(name_of(each));
-  const auto call_at = [states, texts](std::int32_t site) { return texts->call(states->function_at(site), site); };
-  const auto more = [states, texts, call_at](std::vector<rows::Waits>& rows) {
-    for (const WaitState& wait : states->next()) {
-      const bool has_delay = wait.longest_delay_ns > 0;
-      const RootCause root = wait.roots.empty() ? RootCause{} : wait.roots.front();
-      const bool is_told = root.rank >= 0 && !(root.activity.in_call && root.activity.scheduled == Scheduled::running);
-      rows.push_back(
-          {.kind = static_cast<std::int32_t>(wait.kind),
-           .world = wait.world,
-           .rank = wait.rank,
-           .thread = static_cast<std::int32_t>(wait.call.thread),
-           .call = texts->call(wait.call.function, wait.call.site),
-           .communicator = texts->communicator(wait.communicator).communicator,
-           .ends = ends_of(wait.call),
-           .wait_ns = wait.wait_ns,
-           .cause_rank = if_known(wait.cause_rank),
-           .cause_thread = if_known(static_cast<std::int32_t>(wait.cause.thread)),
-           .cause_call = texts->call(wait.cause.function, wait.cause.site),
-           .cause_enter_ns = wait.cause.enter_ns,
-           .delay_ns = wait.delay_ns,
-           .passed_on_ns = wait.passed_on_ns,
-           .longest_delay_ns = wait.longest_delay_ns,
-           .delay_in_call = wait.delay.in_call,
-           .delay_call = has_delay ? call_at(wait.delay.site) : rows::Call{},
-           .root_rank = if_known(root.rank),
-           .root_in_call = root.activity.in_call,
-           .root_call = root.rank >= 0 ? call_at(root.activity.site) : rows::Call{},
-           .root_scheduled = is_told ? texts->of("root_scheduled").number_of(name_of(root.activity.scheduled)) : Text{},
-           .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
+    opened->texts->of("root_scheduled").number_of(name_of(each));
+  return opened->table<rows::RootCauses>([of = *opened](const WaitState& wait, std::vector<rows::RootCauses>& rows) {
+    for (const RootCause& root : wait.roots) {
+      const auto& [site, in_call, scheduled] = root.activity;
+      const bool is_told = !(in_call && scheduled == Scheduled::running);
+      rows.push_back({.kind = static_cast<std::int32_t>(wait.kind),
+                      .world = wait.world,
+                      .rank = wait.rank,
+                      .thread = static_cast<std::int32_t>(wait.call.thread),
+                      .call = of.texts->call(wait.call.function, wait.call.site),
+                      .ends = ends_of(wait.call),
+                      .root_rank = root.rank,
+                      .root_in_call = in_call,
+                      .root_call = of.call_at(site),
+                      .root_scheduled = is_told ? of.texts->of("root_scheduled").number_of(name_of(scheduled)) : Text{},
+                      .root_ns = rounded_ns(root.share * static_cast<double>(wait.wait_ns))});
     }
-  };
-  return streamed_table<rows::Waits>(*texts, more, [states] { return states->warnings(); });
+  });
 }
 
 }  // namespace tare::reader
