@@ -59,7 +59,10 @@ WORDS = {
     "Of ranks' time": (
         "A time as a share of the ranks' time: the longest net time of a rank, for each rank."
     ),
-    "Ranks' time": "The longest net time of a rank, for each rank.",
+    "Ranks' time": (
+        "The longest net time of a rank, for each rank; with several threads of a rank that call MPI, for each "
+        "of these, from its first call to its last."
+    ),
     "Lose": (
         "Ranks lose their time in MPI, and by how much their net time is shorter than the longest; each "
         "second belongs to one sentence at most."

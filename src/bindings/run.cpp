@@ -30,14 +30,14 @@ std::vector<reader::Exchange> exchanges(reader::Run& run, std::int32_t max_group
   return run.answer({.exchanges = {max_groups}}).exchanges.front();
 }
 
-using Factor = std::tuple<std::int32_t, std::int32_t, double>;
-using Change = std::tuple<std::int32_t, std::vector<Factor>, std::vector<std::int32_t>>;
+using Faster = std::tuple<std::int32_t, std::int32_t, double, std::int64_t>;
+using Change = std::tuple<std::int32_t, std::vector<Faster>, std::vector<std::int32_t>>;
 
 std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run, const std::vector<Change>& given) {
   std::vector<reader::Without> changes;
   for (const auto& [world, faster, not_waiting] : given) {
     reader::Without& change = changes.emplace_back(reader::Without{world, {}, not_waiting});
-    for (const auto& [rank, site, factor] : faster) change.faster.push_back({rank, site, factor});
+    for (const auto& [rank, site, factor, max_ns] : faster) change.faster.push_back({rank, site, factor, max_ns});
   }
   const nb::gil_scoped_release unlocked;
   return unwrap(reader::replay(run, changes));

@@ -53,7 +53,7 @@ static void late_receiver(void) {
   }
 }
 
-/* @load imbalance: ranks=4 load-imbalance named=2,3 seconds=0.4 */
+/* @load imbalance: ranks=4 load-imbalance named=2,3 seconds=0.4 gain=0.1 */
 static void load_imbalance(void) {
   for (int step = 0; step < 10; ++step) {
     compute(rank >= 2 ? 30 : 10);
@@ -63,7 +63,7 @@ static void load_imbalance(void) {
 
 /* @slow rank 16: ranks=16 slow-rank cause=1 named=1 seconds=4.5 */
 /* @slow rank 64: ranks=64 slow-rank cause=1 named=1 seconds=18.9 */
-/* @slow rank: ranks=4 slow-rank cause=1 named=1 seconds=0.9 */
+/* @slow rank: ranks=4 slow-rank cause=1 named=1 seconds=0.9 gain=0.225 */
 static void slow_rank(void) {
   for (int step = 0; step < 10; ++step) {
     compute(rank == 1 ? 40 : 10);
@@ -221,7 +221,7 @@ static void chain(void) {
 }
 
 /* One rank is slow in one of a hundred iterations; all wait for it, most of them for a neighbour.
- * @rare: ranks=4 slow-iterations cause=2 seconds=0.9 */
+ * @rare: ranks=4 slow-iterations cause=2 seconds=0.9 gain=0.3 */
 static void rare(void) {
   const int left = (rank + size - 1) % size, right = (rank + 1) % size;
   for (int step = 0; step < 100; ++step) {
@@ -273,13 +273,17 @@ static void farm(int tasks, int slow_ms) {
     MPI_Send(&value, 1, MPI_DOUBLE, 0, 0, WORLD); /* cause */
     MPI_Recv(&task, 1, MPI_INT, 0, MPI_ANY_TAG, WORLD, &status);
     if (status.MPI_TAG == 0) return;
-    compute(rank == 3 ? slow_ms : 5);
+    compute(rank == size - 1 ? slow_ms : 5);
   }
 }
 
-/* Rank 3 needs ten times as long for a task, so the others have nothing to do at the end.
+/* The last rank needs far longer for a task, so the others have nothing to do at the end.
  * @slow worker: ranks=4 farm cause=3 */
 static void slow_worker(void) { farm(43, 150); }
+
+/* Of two workers, too. There are always tasks left.
+ * @slow of two: ranks=3 farm cause=2 */
+static void slow_of_two(void) { farm(60, 20); }
 
 /* The master alone has nothing to do.
  * @farm: ranks=4 farm named=0 */
@@ -344,7 +348,7 @@ static void oversubscribed(void) {
 }
 
 /* Something stops rank 1 twice.
- * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=1 */
+ * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=1 gain=0.8 */
 static void stopped(void) {
   for (int step = 0; step < 40; ++step) {
     work(10);
@@ -704,6 +708,7 @@ static const struct {
     {"token", token},
     {"slow worker", slow_worker},
     {"farm", even_farm},
+    {"slow of two", slow_of_two},
     {"rendezvous", rendezvous},
     {"eager", eager},
     {"early scan", early_scan},

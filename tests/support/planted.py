@@ -29,6 +29,7 @@ class Answer:
     seconds: float | None = None  # of all ranks together
     trend: str = ""
     blocked: float | None = None  # how much of the time by which the cause is late it is on no processor
+    gain: float | None = None  # seconds that the program takes less without it
 
     def misses(self, found: dict[str, Any], *, exactly: bool = True) -> list[str]:
         """What is different in the finding. `exactly`: times are compared, too."""
@@ -47,6 +48,10 @@ class Answer:
             seconds = found["time_ns"] / 1e9
             if abs(seconds - self.seconds) > TOLERANCE * self.seconds:
                 wrong.append(f"{seconds:.3f} s, not {self.seconds:.3f}")
+        if self.gain is not None:
+            gain = (found["gain_ns"] or 0) / 1e9
+            if abs(gain - self.gain) > TOLERANCE * self.gain:
+                wrong.append(f"a gain of {gain:.3f} s, not {self.gain:.3f}")
         return wrong
 
 
@@ -99,6 +104,7 @@ def _answer(words: list[str]) -> Answer:
         float(fields["seconds"]) if "seconds" in fields else None,
         fields.get("trend", ""),
         float(fields["blocked"]) if "blocked" in fields else None,
+        float(fields["gain"]) if "gain" in fields else None,
     )
 
 

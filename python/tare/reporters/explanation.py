@@ -28,7 +28,8 @@ def sentences(of: Explanation, start_ns: int) -> list[str]:
     said = [sentence(finding, start_ns) for finding in of.findings]
     if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
         said.append(_nothing(of))
-    if any(finding.lost_ns for finding in of.findings):
+    has_died = any(finding.kind == "ended early" for finding in of.findings)
+    if any(finding.lost_ns for finding in of.findings) or (has_died and not of.is_too_short and of.lost_ns):
         said.append(_all_together(of))
     room = MAX_SENTENCES - len(said)
     hints = [*of.notes]

@@ -403,12 +403,12 @@ class Run(Tables):
         return self._native.replay()
 
     def replayed_with(
-        self, world: int, changes: Sequence[tuple[Sequence[tuple[int, int, float]], Sequence[int]]]
+        self, world: int, changes: Sequence[tuple[Sequence[tuple[int, int, float, int]], Sequence[int]]]
     ) -> list[ReplayedWorld]:
         """The same, and the time with each of these changes of a world (`without_ns`).
 
-        A change has factors for the time of ranks outside MPI before the calls of a site (rank, site,
-        factor), and the sites in whose calls nobody waits.
+        A change has factors for the time of ranks outside MPI before the calls of a site, and how long each
+        of these times is at most (rank, site, factor, ns), and the sites in whose calls nobody waits.
         """
         with self._reading():
             return self._native.replay([(world, faster, sites) for faster, sites in changes])

@@ -379,10 +379,10 @@ std::int64_t useful_ns(const Rank& rank) {
 
 ReplayEngine::Change World::change_of(const Without& of) const {
   ReplayEngine::Change change;
-  change.factors.assign(tags_.size() + 1, 1.0);
+  change.spending.resize(tags_.size() + 1);
   for (const Without::Faster& faster : of.faster)
     if (const auto found = tags_.find({faster.rank, faster.site}); found != tags_.end())
-      change.factors[found->second] = std::max(faster.factor, 0.0);
+      change.spending[found->second] = {std::max(faster.factor, 0.0), std::max<std::int64_t>(faster.max_ns, 0)};
   change.ignored.assign(last_waits_at_ + 1, false);
   for (const std::int32_t site : of.not_waiting)
     if (site >= 0 && static_cast<std::uint32_t>(site) < last_waits_at_)

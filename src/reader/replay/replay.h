@@ -12,10 +12,11 @@ namespace tare::reader {
 
 // A change of what was recorded, to see what would be gained by it.
 struct Without {
-  // The time of a rank outside MPI before the calls of a site, times a factor.
+  // The time of a rank outside MPI before the calls of a site, times a factor, and each time at most `max_ns`.
   struct Faster {
     std::int32_t rank = -1, site = -1;
     double factor = 1;
+    std::int64_t max_ns = INT64_MAX;
   };
   std::int32_t world = 0;
   std::vector<Faster> faster;

@@ -25,7 +25,8 @@ void ReplayEngine::spend(std::size_t timeline, std::int64_t ns, std::uint32_t ta
   auto& steps = timelines_[timeline].steps;
   if (ns <= 0) return;
   const auto kind = static_cast<std::uint32_t>(Kind::spend);
-  if (!steps.empty() && steps.back().kind == kind && steps.back().tag == tag)
+  // A change may limit each of the times that have a tag.
+  if (tag == 0 && !steps.empty() && steps.back().kind == kind && steps.back().tag == 0)
     steps.back().ns = sum(steps.back().ns, ns);
   else
     steps.push_back({ns, 0, tag, kind});
@@ -81,8 +82,9 @@ class ReplayEngine::Player {
   };
 
   std::int64_t spent_ns(const Step& step) const {
-    const auto& factors = change_.factors;
-    return step.tag < factors.size() ? rounded_ns(static_cast<double>(step.ns) * factors[step.tag]) : step.ns;
+    if (step.tag >= change_.spending.size()) return step.ns;
+    const auto& [factor, max_ns] = change_.spending[step.tag];
+    return std::min(rounded_ns(static_cast<double>(step.ns) * factor), max_ns);
   }
   bool is_ignored(const Step& step) const { return step.tag < change_.ignored.size() && change_.ignored[step.tag]; }
 

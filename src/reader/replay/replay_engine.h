@@ -32,8 +32,12 @@ class ReplayEngine {
 
   // What is different from what was recorded.
   struct Change {
-    std::vector<double> factors;  // by tag, of the time that is spent; 1 beyond the end
-    std::vector<bool> ignored;    // by tag, whether events are not awaited; false beyond the end
+    struct Spending {
+      double factor = 1;
+      std::int64_t max_ns = INT64_MAX;  // of each time
+    };
+    std::vector<Spending> spending;  // by tag, the time that is spent; as recorded beyond the end
+    std::vector<bool> ignored;       // by tag, whether events are not awaited; false beyond the end
   };
   // The time at which each timeline ends; nothing if one waits for an event that never happens.
   std::optional<std::vector<std::int64_t>> run() const { return run({}); }

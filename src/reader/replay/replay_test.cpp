@@ -308,9 +308,17 @@ TEST(ReplayEngine, RunsAgainWithChanges) {
   engine.spend(receiver, 5);
   using Ends = std::vector<std::int64_t>;
   EXPECT_EQ(engine.run(), (Ends{100, 105}));
-  EXPECT_EQ(engine.run({{1, 0.5, 2}, {}}), (Ends{50, 55}));
+  EXPECT_EQ(engine.run({{{}, {0.5}, {2}}, {}}), (Ends{50, 55}));
   EXPECT_EQ(engine.run({{}, std::vector<bool>(8, true)}), (Ends{100, 25}));
   EXPECT_EQ(engine.run(), (Ends{100, 105}));
+}
+
+TEST(ReplayEngine, AChangeLimitsEachTime) {
+  ReplayEngine engine;
+  const std::size_t timeline = engine.add_timeline(0);
+  for (const std::int64_t ns : {100, 700, 100}) engine.spend(timeline, ns, 1);
+  engine.spend(timeline, 600);
+  EXPECT_EQ(engine.run({{{}, {1, 150}}, {}}), (std::vector<std::int64_t>{350 + 600}));
 }
 
 TEST(CallRole, FollowsFromTheMeaning) {

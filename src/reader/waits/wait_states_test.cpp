@@ -421,14 +421,14 @@ TEST_F(WaitStatesTest, WhatIsEagerMayShowLater) {
   EXPECT_TRUE(report->waits.empty());
 }
 
-// Only the last 256 calls of a thread are known. Rank 0 computes while rank 1 makes more of them; then rank 1 computes
+// Only the last 4096 calls of a thread are known. Rank 0 computes while rank 1 makes more of them; then rank 1 computes
 // for as long.
 TEST_F(WaitStatesTest, WhatBothDoIsNoDelayAlsoIfItWasBeforeWhatIsKnown) {
-  ranks[0].compute(1000);
+  ranks[0].compute(5000);
   ranks[0].at(1);
   ranks[0].call("MPI_Recv", 1020, 1, 3);
   ranks[1].at(2);
-  for (unsigned i = 0; i < 1000; ++i) ranks[1].call("MPI_Send", 1, format::proc_null, 9);
+  for (unsigned i = 0; i < 5000; ++i) ranks[1].call("MPI_Send", 1, format::proc_null, 9);
   ranks[1].at(4);
   ranks[1].compute(1000);
   ranks[1].call("MPI_Send", 10, 0, 3);

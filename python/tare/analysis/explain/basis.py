@@ -70,6 +70,8 @@ class Basis:
         self.total_ns = sum(p.threads_ns + self.net_ns - p.net_ns for p in self.processes)
         self.mpi_ns = sum(process.mpi_ns for process in self.processes)
         self.lost_ns = self.total_ns - sum(p.threads_ns - p.mpi_ns for p in self.processes)
+        # Whether several threads of a rank call MPI.
+        self.has_threads = any(p.threads_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
         records = sum(process.trace.records for process in run.processes)
         self.is_too_long = max_records is not None and records > max_records

@@ -38,6 +38,8 @@ GROWS = 2.0
 SERVES = 0.1
 # A worker is slow if its tasks take so many times as long as those of the others.
 SLOW_WORKER = 1.5
+# So many tasks of a worker take as long as they do because of the worker.
+SEVERAL_TASKS = 5
 # Shorter ones are slow by chance: a time slice of the operating system lasts longer.
 SHORTEST_ITERATION_NS = 1_000_000
 # Of the calls of a barrier, how many must be followed at once by a collective.

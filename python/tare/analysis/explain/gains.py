@@ -5,7 +5,7 @@ The replay is on an ideal network (docs/profile.md), with and without the change
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tare.analysis.efficiency import REPLAYED_RECORDS
@@ -13,8 +13,10 @@ from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 
-# The time of ranks outside MPI before calls, times a factor (rank, site, factor), and calls that do not wait.
-Change = tuple[list[tuple[int, int, float]], list[int]]
+# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most so many ns;
+# and calls that do not wait.
+Change = tuple[list[tuple[int, int, float, int]], list[int]]
+NO_LIMIT_NS = 2**63 - 1
 
 
 def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
@@ -58,7 +60,7 @@ def _change(basis: Basis, of: Finding) -> Change | None:
         # Where calls are short, it is not known when most of it was.
         if 2 * sum(each.descheduled_ns for each in found) < (of.most_ns or 0):
             return None
-        return [(each.rank, each.site, 1 - each.descheduled_ns / each.time_ns) for each in found], []
+        return _times((each.rank, each.site, 1 - each.descheduled_ns / each.time_ns) for each in found)
     line: Line = of.cause_function, of.cause_at
     times = basis.outside_ns.get(line, {})
     if of.kind == "needless barrier":
@@ -68,20 +70,24 @@ def _change(basis: Basis, of: Finding) -> Change | None:
     sites = basis.sites_of[line]
     if of.kind == "farm":
         factor = (of.mean_ns or 0.0) / (of.most_ns or 1.0) if of.cause_rank is not None else 1.0
-        return [(of.cause_rank or 0, site, factor) for site in sites], []
+        return _times((of.cause_rank or 0, site, factor) for site in sites)
     if of.kind == "serialised":  # all do it at once
-        return [(rank, site, 1 / len(of.ranks)) for rank in times for site in sites], []
-    if of.kind == "slow iterations" and of.cause_rank is not None:
-        own_ns = times.get(of.cause_rank, 0)
-        left = max(own_ns - (of.beyond_ns or 0), 0) / own_ns if own_ns else 1.0
-        return [(of.cause_rank, site, left) for site in sites], []
-    # The same work, evenly on all ranks. What they do in turn is even already: its gain is not known.
-    mean_ns = sum(times.values()) / basis.ranks
-    if 2 * (max(times.values()) - mean_ns) * basis.ranks < of.lost_ns:
+        return _times((rank, site, 1 / len(of.ranks)) for rank in times for site in sites)
+    if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
+        # What an iteration does outside MPI takes no longer than all of the median one.
+        return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], []
+    # The same work, evenly on all ranks; who had no processor has none still. What they do in turn is even already,
+    # and of several threads of a rank it is not known which of them is slow: the gain is not known.
+    worked = basis.worked_ns[line]
+    mean_ns = sum(worked.values()) / basis.ranks
+    if basis.has_threads or 2 * (max(worked.values()) - mean_ns) * basis.ranks < of.lost_ns:
         return None
-    return [
-        (rank, site, mean_ns / time_ns) for rank, time_ns in times.items() for site in sites if time_ns
-    ], []
+    even_ns = {rank: time_ns - worked[rank] + mean_ns for rank, time_ns in times.items() if time_ns}
+    return _times((rank, site, even_ns[rank] / times[rank]) for rank in even_ns for site in sites)
+
+
+def _times(factors: Iterable[tuple[int, int, float]]) -> Change:
+    return [(rank, site, factor, NO_LIMIT_NS) for rank, site, factor in factors], []
 
 
 def _in_calls(basis: Basis, of: Finding) -> int | None:

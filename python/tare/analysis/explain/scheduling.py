@@ -16,7 +16,12 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
     They share processors, or something else ran on these. If nobody waits much for them, or if it is not
     known without a trace, only their own time is told.
     """
-    own_ns = {each.rank: each.scheduling.descheduled_ns for each in basis.processes}
+    crowd = basis.crowd
+    own_ns = {
+        each.rank: each.scheduling.descheduled_ns
+        for each in basis.processes
+        if crowd is None or each.rank in crowd.ranks
+    }
     losses: Sequence[Loss] = told.losses.descheduled
     if basis.share(total(losses)) < MIN_SHARE:
         losses = []
@@ -24,7 +29,6 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
     if basis.share(time_ns) < MIN_SHARE:
         return []
     told.losses.take(losses)
-    crowd = basis.crowd
     most_ns = max(own_ns.values())
     found = Finding(
         kind="oversubscription" if crowd else "descheduled",

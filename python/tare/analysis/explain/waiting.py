@@ -15,6 +15,7 @@ from tare.analysis.explain.finding import (
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
     SERVES,
+    SEVERAL_TASKS,
     SLOW_WORKER,
     Finding,
 )
@@ -25,6 +26,7 @@ from tare.functions import meaning
 
 OF_MESSAGES = ("late sender", "late receiver")
 IN_TURN = (*OF_MESSAGES, "lock contention")
+OF_ROOTS = ("late broadcast", "early reduce", "early scan")
 OF_ALL = ("wait at barrier", "wait at NxN")
 
 
@@ -80,18 +82,19 @@ def groups(losses: Sequence[Loss]) -> list[Group]:
 def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
     """What the group is, where most of the waiting is, and which rank causes most of it."""
     main = max(group.losses, key=lambda loss: loss.time_ns)
+    kind = kind or str(next(iter(group.by(lambda loss: loss.kind))))
     line, here_ns = next(iter(group.by(lambda loss: loss.line).items()), (main.line, 0.0))
     cause, cause_ns = next(iter(group.by_cause().items()))
     activity = group.activity
     return Finding(
-        kind=kind or str(next(iter(group.by(lambda loss: loss.kind)))),
+        kind=kind,
         share=basis.share(group.time_ns),
         time_ns=round(group.time_ns),
         lost_ns=round(group.time_ns),
         function=str(line[0]),  # type: ignore[index]
         at=line[1],  # type: ignore[index]
         here_share=here_ns / group.time_ns if group.time_ns else None,
-        ranks=group.ranks(),
+        ranks=_waiting(group, kind).ranks(),
         calls=max(round(sum(sum(loss.waits_by_time) for loss in group.losses)), 1),
         cause_rank=cause if cause >= 0 else None,
         cause_share=cause_ns / group.time_ns if cause >= 0 else None,
@@ -101,6 +104,13 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         cause_blocked=group.blocked(),
         trend=_trend(group),
     )
+
+
+def _waiting(group: Group, kind: str) -> Group:
+    """The waits whose ranks are named: who is the root of a call may wait for the same cause elsewhere."""
+    if kind not in OF_ROOTS:
+        return group
+    return Group(group.activity, [loss for loss in group.losses if loss.kind == kind])
 
 
 def _trend(group: Group) -> str:
@@ -226,7 +236,9 @@ def farm(basis: Basis, told: Told) -> Finding | None:
         for rank, time_ns in loss.by_rank.items()
         if rank in workers
     )
-    is_slow = each_ns[slowest] > SLOW_WORKER * usual and basis.share(tail_ns) >= MIN_SHARE
+    # A single long task is none of a slow worker, unless the others wait for it in the end.
+    is_sure = tasks[slowest] >= SEVERAL_TASKS or basis.share(tail_ns) >= MIN_SHARE
+    is_slow = each_ns[slowest] > SLOW_WORKER * usual and is_sure
     told.losses.take(of)
     of_slowest = [loss for loss in of if loss.cause_rank == slowest]
     main = max(of_slowest if is_slow else of, key=lambda loss: loss.time_ns)
