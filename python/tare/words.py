@@ -60,8 +60,8 @@ WORDS = {
         "A time as a share of the ranks' time: the longest net time of a rank, for each rank."
     ),
     "Ranks' time": (
-        "The longest net time of a rank, for each rank; with several threads of a rank that call MPI, for each "
-        "of these, from its first call to its last."
+        "The longest net time of a rank, for each rank; with several threads of a rank that call MPI, for "
+        "each of these, from its first call to its last."
     ),
     "Lose": (
         "Ranks lose their time in MPI, and by how much their net time is shorter than the longest; each "
