@@ -76,8 +76,8 @@ def _change(basis: Basis, of: Finding) -> Change | None:
     if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
         # What an iteration does outside MPI takes no longer than all of the median one.
         return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], []
-    # The same work, evenly on all ranks; who had no processor has none still. What they do in turn is even already,
-    # and of several threads of a rank it is not known which of them is slow: the gain is not known.
+    # The same work, evenly on all ranks; who had no processor has none still. What they do in turn is even
+    # already, and of several threads of a rank it is not known which of them is slow: the gain is not known.
     worked = basis.worked_ns[line]
     mean_ns = sum(worked.values()) / basis.ranks
     if basis.has_threads or 2 * (max(worked.values()) - mean_ns) * basis.ranks < of.lost_ns:
