@@ -13,8 +13,8 @@ from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 
-# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most so many
-# ns; and calls that do not wait.
+# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most so
+# many ns; and calls that do not wait.
 Change = tuple[list[tuple[int, int, float, int]], list[int]]
 NO_LIMIT_NS = 2**63 - 1
 
