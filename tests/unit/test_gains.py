@@ -1,0 +1,74 @@
+"""What a replay changes to see what a program would gain without a finding."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from tare.analysis.explain import gains
+from tare.analysis.explain.finding import Finding
+from tare.analysis.rows import UNKNOWN
+
+LINE = "MPI_Barrier", UNKNOWN
+SITE = 4
+MS = 1_000_000
+
+
+class Basis(SimpleNamespace):
+    """Before the calls of a line, rank 0 worked for 30 ms and had no processor for 10 ms; rank 1 worked for 10 ms."""
+
+    def __init__(self, **different: Any) -> None:
+        super().__init__(
+            **{
+                "is_traced": True,
+                "ranks": 2,
+                "net_ns": 100 * MS,
+                "world": 0,
+                "has_threads": False,
+                "outside_ns": {LINE: {0: 40 * MS, 1: 10 * MS}},
+                "worked_ns": {LINE: {0: 30 * MS, 1: 10 * MS}},
+                "sites_of": {LINE: {SITE}},
+                **different,
+            }
+        )
+        self.asked: list[gains.Change] = []
+        process = SimpleNamespace(trace=SimpleNamespace(records=10))
+        self.run = SimpleNamespace(processes=[process], replayed_with=self._replayed)
+
+    def _replayed(self, world: int, changes: list[gains.Change]) -> list[Any]:
+        self.asked += changes
+        return [
+            SimpleNamespace(
+                world=world,
+                obstacle=None,
+                unknown_ns=0,
+                ideal_ns=90 * MS,
+                without_ns=[80 * MS] * len(changes),
+            )
+        ]
+
+
+def found(kind: str, **fields: Any) -> Finding:
+    function, at = LINE
+    return Finding(kind=kind, cause_rank=0, cause_function=function, cause_at=at, lost_ns=20 * MS, **fields)
+
+
+def test_even_work_leaves_the_time_without_a_processor() -> None:
+    basis = Basis()
+    (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
+    assert finding.gain_ns == 10 * MS
+    no_limit = gains.NO_LIMIT_NS
+    assert basis.asked == [([(0, SITE, 30 / 40, no_limit), (1, SITE, 20 / 10, no_limit)], [])]
+
+
+def test_the_gain_of_slow_threads_is_not_known() -> None:
+    basis = Basis(has_threads=True)
+    (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
+    assert (finding.gain_ns, basis.asked) == (None, [])
+
+
+def test_slow_iterations_take_no_longer_than_the_median() -> None:
+    basis = Basis()
+    (finding,) = gains.with_gains(basis, [found("slow iterations", mean_ns=3 * MS)])  # type: ignore[arg-type]
+    assert finding.gain_ns == 10 * MS
+    assert basis.asked == [([(0, SITE, 1.0, 3 * MS)], [])]
