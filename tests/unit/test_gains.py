@@ -15,7 +15,7 @@ MS = 1_000_000
 
 
 class Basis(SimpleNamespace):
-    """Before the calls of a line, ranks 0 and 1 worked 30 and 10 ms; rank 0 had no processor for 10 ms."""
+    """Ranks 0 and 1 worked 30 and 10 ms before the calls of a line; rank 0 had no processor for 10 ms."""
 
     def __init__(self, **different: Any) -> None:
         super().__init__(
