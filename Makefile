@@ -4,10 +4,11 @@
 # make test   everything there is to test
 # make bench  what measuring costs
 # make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
+# make docs   the documentation as a site, build/docs/site
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench wheel test-wheel sanitize coverage mutants format lint clean
+.PHONY: all demo check test bench docs wheel test-wheel sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -59,6 +60,10 @@ bench:
 	@tools/venv.sh build study
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
+
+docs: all
+	@tools/venv.sh docs
+	@tools/docs.sh
 
 wheel:
 	@tools/apt.sh build wheel
