@@ -263,7 +263,7 @@ def debian(name: str) -> str:
 
 
 def smg(_: Path) -> list[Path | str]:
-    return [ROOT / "build" / "release" / "workloads" / "diffusion", "-s", "2"]
+    return [ROOT / "build" / "release" / "workloads" / "diffusion", "-n", "20", "20", "20", "-s", "2"]
 
 
 def amg(to: Path) -> list[Path | str]:
