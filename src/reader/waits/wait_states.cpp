@@ -22,7 +22,7 @@ namespace {
 using namespace tare::format;
 
 // Limits of the number of calls that are kept in memory: for each thread, and for all threads together.
-constexpr std::size_t max_calls = 4096, min_calls = 32, all_calls = 1U << 22;
+constexpr std::size_t max_calls = 1024, min_calls = 32, all_calls = 1U << 22;
 // Polls with at most this time between them are one wait. After so many of them, a longer time between two is no work,
 // but the thread had no processor.
 constexpr std::int64_t between_polls_ns = 1000;

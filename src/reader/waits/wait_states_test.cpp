@@ -421,7 +421,7 @@ TEST_F(WaitStatesTest, WhatIsEagerMayShowLater) {
   EXPECT_TRUE(report->waits.empty());
 }
 
-// Only the last 4096 calls of a thread are known. Rank 0 computes while rank 1 makes more of them; then rank 1 computes
+// Only the last 1024 calls of a thread are known. Rank 0 computes while rank 1 makes more of them; then rank 1 computes
 // for as long.
 TEST_F(WaitStatesTest, WhatBothDoIsNoDelayAlsoIfItWasBeforeWhatIsKnown) {
   ranks[0].compute(5000);
