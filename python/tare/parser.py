@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
 def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     """Runs the verb on these arguments; its exit code."""
-    parser, rest = _parser(verb, prog)
+    parser, rest = of_verb(verb, prog)
     own, beyond = (list(arguments), None) if rest is None else _split(parser, arguments, rest)
     if not set(own).isdisjoint(HELP):
         for line in parser.format_help().replace("usage: ", "Usage: ", 1).splitlines():
@@ -68,8 +68,8 @@ def overview(about: str, verbs: dict[str, str], prog: str, more: Sequence[str] =
     return lines
 
 
-def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
-    """Its parser, and the name of the parameter that takes what comes behind its options, if it has one."""
+def of_verb(verb: Verb, prog: str) -> tuple[Parser, str | None]:
+    """The verb's parser, and the name of the parameter that takes what comes behind its options, if any."""
     parser = Parser(
         prog=prog, add_help=False, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
