@@ -4,22 +4,23 @@
 # make test   everything there is to test
 # make bench  what measuring costs
 # make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
+# make test-install  tests other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench docs wheel test-wheel sanitize coverage mutants format lint clean
+.PHONY: all demo check test bench docs wheel test-wheel test-install sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
 
 all:
-	@tools/apt.sh build
+	@tools/apt.sh build --optional optional
 	@tools/venv.sh build
 	@tools/build.sh
 
 demo:
-	@tools/apt.sh build demo
+	@tools/apt.sh build demo --optional optional
 	@tools/venv.sh build
 	@tools/build.sh TARE_WORKLOADS
 	@tools/demo.sh
@@ -28,7 +29,7 @@ demo:
 DEVELOPER := TARE_WORKLOADS TARE_TESTS CMAKE_COMPILE_WARNING_AS_ERROR
 
 check:
-	@tools/apt.sh build test lint
+	@tools/apt.sh build optional test lint
 	@tools/venv.sh build study test lint
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh quick
@@ -41,7 +42,7 @@ check:
 # was run again (tests/conftest.py).
 test:
 	@rm -f build/repeated.txt
-	@tools/apt.sh build test lint
+	@tools/apt.sh build optional test lint
 	@tools/venv.sh build study test lint
 	@tools/mpi.sh
 	@tools/build.sh $(DEVELOPER)
@@ -56,7 +57,7 @@ test:
 	@[ ! -s build/repeated.txt ] || { echo "These tests passed only when they were repeated:"; cat build/repeated.txt; }
 
 bench:
-	@tools/apt.sh build demo bench
+	@tools/apt.sh build optional demo bench
 	@tools/venv.sh build study
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
@@ -66,32 +67,37 @@ docs: all
 	@tools/docs.sh
 
 wheel:
-	@tools/apt.sh build wheel
+	@tools/apt.sh build optional wheel
 	@tools/venv.sh build wheel
 	@tools/wheel.sh
 
 test-wheel: wheel
 	@tools/apt.sh test
 	@tools/venv.sh test
-	@$(PYTHON) -m pytest tests/wheel
+	@$(PYTHON) -m pytest tests/install/test_wheel.py
+
+test-install: all
+	@tools/apt.sh test install
+	@tools/venv.sh test
+	@$(PYTHON) -m pytest tests/install --ignore tests/install/test_wheel.py
 
 # The unit tests under ASan with UBSan, and under TSan; MPI_THREAD_MULTIPLE under TSan.
 sanitize:
-	@tools/apt.sh build test
+	@tools/apt.sh build optional test
 	@tools/venv.sh build
 	@tools/sanitize.sh asan tsan
 	@tools/threads_tsan.sh
 
 # Which lines of C++ and Python are reached. TESTS: arguments of pytest, for more than its unit tests.
 coverage:
-	@tools/apt.sh build test
+	@tools/apt.sh build optional test
 	@tools/venv.sh build study test coverage
 	@tools/build.sh TARE_TESTS
 	@tools/coverage.sh $(TESTS)
 
 # How many small changes of the code unit tests notice. MUTANTS: arguments of tests/support/mutants.py.
 mutants:
-	@tools/apt.sh build test
+	@tools/apt.sh build optional test
 	@tools/venv.sh build study test coverage
 	@tools/build.sh TARE_TESTS
 	@$(PYTHON) tests/support/mutants.py $(MUTANTS)

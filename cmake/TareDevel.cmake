@@ -5,15 +5,13 @@
 #   lib/cmake/tare/      find_package(tare) -> tare::record, and the Fortran module's source in tare_FORTRAN_SOURCE
 #   lib/pkgconfig/tare.pc
 #   share/tare/tare.f90  the Fortran module, to be compiled by the compiler of the program
-include(GNUInstallDirs)
-include(CMakePackageConfigHelpers)
+include(TareLibrary)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tare)
 set(fortran_dir ${CMAKE_INSTALL_DATADIR}/tare)
 
 set_target_properties(tare_record PROPERTIES EXPORT_NAME record)
-install(TARGETS tare_record EXPORT tareTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel NAMELINK_COMPONENT devel)
+tare_install_library(tare_record tareTargets)
 install(EXPORT tareTargets NAMESPACE tare:: DESTINATION ${package_dir} COMPONENT devel)
 install(FILES ${PROJECT_SOURCE_DIR}/include/tare/tare.h ${PROJECT_SOURCE_DIR}/include/tare/tare.hpp
   ${PROJECT_SOURCE_DIR}/include/tare/filter.h ${PROJECT_SOURCE_DIR}/include/tare/sampling.h

@@ -4,13 +4,11 @@
 #   lib/libtare-reader.so
 #   lib/cmake/tare-reader/     find_package(tare-reader) -> tare::reader
 #   lib/pkgconfig/tare-reader.pc
-include(GNUInstallDirs)
-include(CMakePackageConfigHelpers)
+include(TareLibrary)
 
 set(reader_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tare-reader)
 
-install(TARGETS tare_reader_library EXPORT tareReaderTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel NAMELINK_COMPONENT devel)
+tare_install_library(tare_reader_library tareReaderTargets)
 install(EXPORT tareReaderTargets NAMESPACE tare:: FILE tare-reader-targets.cmake
   DESTINATION ${reader_package_dir} COMPONENT devel)
 install(FILES ${PROJECT_SOURCE_DIR}/include/tare/reader.h ${PROJECT_SOURCE_DIR}/include/tare/arrow.h

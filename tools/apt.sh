@@ -1,6 +1,10 @@
 #!/bin/sh
-# tools/apt.sh GROUP... : installs the Debian packages of tools/packages/GROUP.txt that are missing.
-# With nothing missing it needs neither root nor network.
+# tools/apt.sh [GROUP...] [--optional GROUP...] : installs the Debian packages of tools/packages/GROUP.txt that are missing.
+# With nothing missing it needs neither root nor network, nor Debian. What is behind --optional may stay missing: the
+# build says what does not work then.
+#
+# A package that Debian's list does not have is there, too, if what is named behind it in its line is: a command, or a
+# header that the compiler finds, or (python), that which tools/venv.sh takes. The mark - is for what Debian alone needs.
 set -eu
 cd "$(dirname "$0")/packages"
 
@@ -9,24 +13,46 @@ fail() {
     exit 1
 }
 
-missing=
-for group in "$@"; do
-    for package in $(sed 's/#.*//' "$group.txt"); do
-        case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true) in
-            installed) ;;
-            *) missing="$missing $package" ;;
-        esac
-    done
-done
-[ -n "$missing" ] || exit 0
+is_here() { # is_here PACKAGE MARK
+    case $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true) in
+        installed) return 0 ;;
+    esac
+    case $2 in
+        '') return 1 ;;
+        -) ! command -v dpkg-query >/dev/null ;;
+        '(python)') ../venv.sh --find >/dev/null 2>&1 ;;
+        '<'*) echo "#include $2" | g++ -std=c++20 -fsyntax-only -x c++ - 2>/dev/null ;;
+        *) command -v "$2" >/dev/null ;;
+    esac
+}
 
-command -v apt-get >/dev/null || fail "no apt-get here; install by other means:$missing"
+missing=
+optional=
+is_optional=
+for group in "$@"; do
+    if [ "$group" = --optional ]; then
+        is_optional=yes
+        continue
+    fi
+    while read -r package mark; do
+        mark=${mark%%#*}
+        is_here "$package" "${mark%% *}" && continue
+        [ -n "$is_optional" ] && optional="$optional $package" || missing="$missing $package"
+    done <"$group.txt"
+done
+[ -n "$missing$optional" ] || exit 0
+
+as_root=
+why="neither root nor sudo"
 if [ "$(id -u)" = 0 ]; then
     as_root=env
-elif command -v sudo >/dev/null; then
+elif sudo -n true 2>/dev/null || { [ -t 2 ] && command -v sudo >/dev/null; }; then
     as_root="sudo env"
-else
-    fail "neither root nor sudo; as root run: apt-get install$missing"
+fi
+command -v apt-get >/dev/null || { as_root= && why="no apt-get here"; }
+if [ -z "$as_root" ]; then
+    [ -z "$missing" ] || fail "$why; to be installed by other means:$missing"
+    exit 0
 fi
 
 apt_get() {
@@ -34,9 +60,16 @@ apt_get() {
         </dev/null
 }
 
-echo "installing$missing"
-# The package lists may be absent or too old; only then are they fetched.
-apt_get install -y --no-install-recommends $missing >/dev/null 2>&1 || {
-    apt_get update || fail "apt-get update failed; is there a network?"
-    apt_get install -y --no-install-recommends $missing >/dev/null || fail "could not install:$missing"
+install() { # the package lists may be absent or too old; only then are they fetched
+    apt_get install -y --no-install-recommends "$@" >/dev/null 2>&1 || {
+        apt_get update && apt_get install -y --no-install-recommends "$@" >/dev/null
+    }
 }
+
+echo "installing$missing$optional"
+if [ -n "$missing" ]; then
+    # shellcheck disable=SC2086
+    install $missing || fail "apt-get could not install$missing; is there a network?"
+fi
+# shellcheck disable=SC2086
+[ -z "$optional" ] || install $optional || echo "tools/apt.sh: goes on without$optional"

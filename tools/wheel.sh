@@ -93,18 +93,9 @@ LDFLAGS="-B$linked -L$linked -static-libstdc++ -static-libgcc -Wl,--exclude-libs
     -C cmake.define.TARE_ZMQ="$linked/libzmq.a;$archives/libsodium.a" \
     -C cmake.define.TARE_ZMQ_INCLUDE="$linked/include"
 
-# pip has built and packed the component python. What programs are built with belongs below the prefix of the Python.
 quietly unpack "$python" -m wheel unpack "$build"/new/tare_mpi-*.whl --dest "$build/tree"
 tree=$(echo "$build"/tree/tare_mpi-*)
-data=$tree/${tree##*/}.data/data
 strip "$tree/tare/lib/libtare_record.so"  # which CMake installs as a mere file
-quietly devel cmake --install "$build/tare" --component devel --strip --prefix "$data"
-# Wheels have no symbolic links: the linker gets the names of the libraries from texts.
-for link in $(find "$data/lib" -name 'lib*.so' -type l); do
-    library=$(readlink "$link")
-    rm "$link"
-    echo "INPUT ( $library )" >"$link"
-done
 
 licences=$(echo "$tree"/*.dist-info)/licenses/linked
 mkdir "$licences"

@@ -39,6 +39,13 @@ def exit_code_of(given: Sequence[str]) -> int:
         raise
     except CommandError as error:
         return report_error(str(error), error.exit_code)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "tare":
+            return report_error(f"tare is not installed completely ({error}); install it again", FAILED)
+        from tare.packages import how_to_install
+
+        package = error.name.partition(".")[0]
+        return report_error(f"tare needs the package {package}: {how_to_install([package])}", FAILED)
     except ImportError as error:
         return report_error(f"tare is not installed completely ({error}); install it again", FAILED)
     except TareError as error:

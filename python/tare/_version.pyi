@@ -1,3 +1,4 @@
-"""The version of CMakeLists.txt: a module that the build writes."""
+"""A module that the build writes."""
 
-__version__: str
+__version__: str  # of CMakeLists.txt
+WITHOUT: frozenset[str]  # optional libraries that were not there (cmake/TareDependencies.cmake)

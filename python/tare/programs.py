@@ -44,9 +44,16 @@ def module(name: str, *arguments: str) -> list[str]:
     return [PYTHON, "-P", "-m", name, *arguments]
 
 
-def installed(name: str) -> Path:
-    """A command that was installed together with tare."""
-    return Path(PYTHON).with_name(name)
+def tare(*arguments: str) -> list[str]:
+    """The command that runs a verb of this tare."""
+    command = str(own_command())
+    return [command, *arguments] if _may_start(command) else module("tare", *arguments)
+
+
+def own_command() -> Path:
+    """The command `tare`, which is in the bin of the prefix that has lib/python*/*-packages/tare."""
+    command = Path(__file__).parents[4] / "bin" / "tare"
+    return command if _may_start(str(command)) else Path(PYTHON).with_name("tare")
 
 
 def ldd(file: str | Path) -> list[str]:
@@ -80,6 +87,10 @@ def _folders(path: str | None) -> list[str]:
 def _first(folders: Sequence[str], name: str) -> str | None:
     for folder in folders:
         path = os.path.join(folder, name)  # noqa: PTH118
-        if os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113
+        if _may_start(path):
             return path
     return None
+
+
+def _may_start(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113

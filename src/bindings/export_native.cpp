@@ -25,7 +25,9 @@ void define_exports(nb::module_& module, nb::class_<PyRun>& run) {
         "to_ns"_a = nanobind::none(), doc);
   };
   define("export_paje", exporters::write_paje, "Writes the trace in Pajé's format; the rest as export_perfetto().");
+#ifdef TARE_PROTOZERO
   define("export_perfetto", exporters::write_perfetto, "Writes the trace for Perfetto.");
+#endif
 }
 
 }  // namespace tare::bindings

@@ -214,8 +214,7 @@ class Raw {
       // Surrogates represent bytes that are not text.
       const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
       if (!bytes.is_valid()) throw nb::python_error();
-      return api.record_raw(id_, PyBytes_AS_STRING(bytes.ptr()),
-                            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+      return api.record_raw(id_, PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr())));
     }
     Py_buffer view;
     if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();

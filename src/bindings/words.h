@@ -27,7 +27,7 @@ struct WordCaster {
   static constexpr std::string_view texts[] = {words.bytes...};
 
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-    const char* given = PyUnicode_Check(source.ptr()) ? PyUnicode_AsUTF8(source.ptr()) : nullptr;
+    const char* given = PyUnicode_Check(source.ptr()) ? PyUnicode_AsUTF8AndSize(source.ptr(), nullptr) : nullptr;
     if (given == nullptr) return false;
     const auto found = std::ranges::find(texts, std::string_view(given));
     value = static_cast<Enum>(found - std::begin(texts));

@@ -19,6 +19,7 @@ PLACES = (
     "bench",
     "fuzz",
     "studies",
+    "tools",
     "workloads",
 )
 FILES = {

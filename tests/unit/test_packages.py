@@ -52,6 +52,20 @@ def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
     assert not [str(file) for file in files if OTHERS.search(file.read_text())]
 
 
+def test_libraries_that_a_build_may_lack_are_those_of_cmake(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "cmake" / "TareDependencies.cmake").read_text()
+    declared = re.findall(r'tare_optional\((\w+) "[^"]*\(Debian: ([^)]*)\)"', text)
+    assert dict(declared) == packages.LIBRARIES
+    monkeypatch.setattr(packages, "WITHOUT", {"OTF2"})
+    packages.require_library("--monitor", "ZeroMQ")
+    with pytest.raises(CommandError) as error:
+        packages.require_library("an OTF2 archive", "OTF2")
+    assert str(error.value) == (
+        "an OTF2 archive needs OTF2, without which this tare was built: install it "
+        "(Debian: apt install libotf2-trace-dev) and build tare again"
+    )
+
+
 def test_what_is_missing_comes_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = {"pandas", "duckdb"}
     monkeypatch.setattr(packages, "find_spec", lambda name: None if name in missing else Path(name))

@@ -154,7 +154,7 @@ def _where(run: Path) -> str:
     """What `tare where` prints."""
     import subprocess
 
-    command = programs.module("tare", "where", str(run))
+    command = programs.tare("where", str(run))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout or done.stderr
 

@@ -187,7 +187,7 @@ class Prober:
         environment = {**self._environment, **variables}
         launch = [str(self._mpi.launcher), "-n", str(self._ranks), *program]
         run_dir = self._scratch / f"run-{binding.source}-{len(list(self._scratch.glob('run-*')))}"
-        measured = programs.module("tare", "run", "--quiet", "-o", str(run_dir), "--", *launch)
+        measured = programs.tare("run", "--quiet", "-o", str(run_dir), "--", *launch)
         code, text = run_in_group(measured, self._scratch, environment, RUN_TIMEOUT_S)
         if code != 0:
             bare_code, bare_text = run_in_group(launch, self._scratch, environment, RUN_TIMEOUT_S)

@@ -245,8 +245,11 @@ def _listen(value: str) -> str:
 
 
 def check(monitoring: Monitoring) -> None:
-    """CommandError if the root of the tree cannot be reached where the others were told to, or has no such
-    filter."""
+    """CommandError if there can be no tree, its root cannot be reached where the others were told to, or has
+    no such filter."""
+    from tare import packages
+
+    packages.require_library("--monitor", "ZeroMQ")
     if monitoring.filter != DEFAULT_FILTER:
         _ask_tared("filter", monitoring.filter)
     if monitoring.listen != LOOPBACK:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from types import ModuleType
 
+from tare import packages
 from tare.errors import CommandError
 
 
 def module() -> ModuleType:
     """tare._otf2; one clear line with what to install if it cannot be loaded."""
-    if find_spec("tare._otf2") is None:
-        raise CommandError(
-            "this tare was built without OTF2: install libotf2 (Debian: apt install libotf2-trace-dev) "
-            "and build it again"
-        )
+    packages.require_library("an OTF2 archive", "OTF2")
     try:
         from tare import _otf2
     except ImportError as error:

@@ -445,6 +445,10 @@ class Run(Tables):
 
                 export = partial(module().export_otf2, self._native)
             else:
+                if kind == "perfetto":
+                    from tare import packages
+
+                    packages.require_library("a trace for Perfetto", "protozero")
                 export = getattr(self._native, f"export_{kind}")
             result: Exported = export(str(to), self.start_ns, ranks, start_ns, end_ns)
             return result

@@ -201,22 +201,4 @@ void Downlink::send_all(const Packet& packet) {
   for (const auto& [child, heard_ns] : heard_ns_) send_packet(socket_, bytes_, peer_name(child));
 }
 
-std::string why_not_bound(const std::string& text) {
-  if (text.empty()) return "";
-  const std::string address = address_to_bind(text);
-  const std::string what =
-      text.find('/') != std::string::npos ? "no address in " + text : "no interface or address " + text;
-  const std::string error = "this machine has " + what + "; it has " + all_addresses();
-  if (address.empty()) return error;
-  try {
-    zmq::context_t context(1);
-    zmq::socket_t socket(context, zmq::socket_type::router);
-    socket.set(zmq::sockopt::linger, 0);
-    socket.bind("tcp://" + address + ":*");
-  } catch (const zmq::error_t&) {
-    return error;
-  }
-  return "";
-}
-
 }  // namespace tare::tared

@@ -87,8 +87,4 @@ class Downlink {
   Received received_;
 };
 
-// Tests whether a node of the tree can bind the address of `listen=`.
-// An error message for the text (listen.h) on this machine, with the addresses that there are; empty: none.
-std::string why_not_bound(const std::string& text);
-
 }  // namespace tare::tared

@@ -119,7 +119,7 @@ def _values(description: Description, cell: Cell, output: Path) -> dict[str, str
         "output": str(output),
         "study": description.path.stem,
         "here": str(description.path.resolve().parent),
-        "tare": str(programs.installed("tare")),
+        "tare": str(programs.own_command()),
         "libraries": str(library.find(library.MEASURING).parent),
     }
 

@@ -98,6 +98,7 @@ def sweetspot(
         packages.require("--figures", ["matplotlib"])
     if min(fan_outs) < 2:
         raise UsageError(f"--fan-out {min(fan_outs)}: a node has two children at least")
+    packages.require_library("tare sweetspot", "ZeroMQ")
     if simulate:
         _check_simulated({"--filter": filter != DEFAULT_FILTER, "--transport": transport != "unix",
                           "--figures": figures is not None})  # fmt: skip

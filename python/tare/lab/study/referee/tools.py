@@ -110,7 +110,7 @@ def as_given(words: Sequence[str]) -> Command:
 
 def _values() -> dict[str, str]:
     return {
-        "tare": str(programs.installed("tare")),
+        "tare": str(programs.own_command()),
         "libraries": str(library.find(library.MEASURING).parent),
     }
 
