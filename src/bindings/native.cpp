@@ -35,9 +35,11 @@ reader::Collected collect(const std::filesystem::path& run_dir, const std::files
                           const std::optional<Seen>& command, bool presume_ended) {
   const reader::RunPaths paths{run_dir, segment_dir, run_id, "", false, run_key};
   const nb::gil_scoped_release unlocked;
-  return unwrap(reader::collect(
-      paths, command_ended_ns, [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); },
-      presume_ended));
+  reader::Collecting how;
+  how.command_ended_ns = command_ended_ns;
+  how.ending_of = [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); };
+  how.presume_ended = presume_ended;
+  return unwrap(reader::collect(paths, how));
 }
 
 std::string digits(std::uint64_t name) {

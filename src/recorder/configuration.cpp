@@ -59,6 +59,7 @@ Configuration configuration_from_environment() noexcept {
   configuration.run_key = secure_getenv("TARE_RUN_KEY");
   configuration.segment_dir = segment_dir == nullptr ? shared_memory : segment_dir;
   configuration.collector = secure_getenv(collector_variable);
+  configuration.keeper = program("TARE_KEEPER");
   return configuration;
 }
 

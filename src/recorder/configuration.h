@@ -17,6 +17,7 @@ struct Configuration {
   const char* collector;  // where `tare run` collects segments (maker.h); nullptr: nowhere
   const char* tared;      // the program tared, which drains, monitors or both; nullptr: none
   bool drains;            // whether tared drains
+  const char* keeper;     // the program keeper, which collects what killed processes leave; nullptr: nothing does
   const char* group;      // number of the group that may read the run; nullptr: none
   const char* monitor;    // how the run is monitored (format/monitor_spec.h); nullptr: it is not
   const char* weigh;      // the share of spells that do not measure (spells.h); nullptr: there is no trial

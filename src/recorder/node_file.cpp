@@ -50,6 +50,11 @@ void set_node_file(const char* run_dir, const char* node) noexcept {
   std::snprintf(path, sizeof path, "%s/%s", run_dir, name);
 }
 
+const char* node_file_name() noexcept {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept {
   if (append_file(path, chunk, bytes)) return true;
   // The first chunk of the node creates the file. A process that finds it created meanwhile appends to it.

@@ -12,6 +12,9 @@ namespace tare::recorder {
 // Sets the name of the file, after label_node() (maker.h). Called once, when the process attaches.
 void set_node_file(const char* run_dir, const char* node) noexcept;
 
+// The name of the file in the run directory.
+const char* node_file_name() noexcept;
+
 // Appends one whole chunk. Creates the file, with the names of the functions in it, if it does not exist. False if any
 // byte could not be written. A reader skips the incomplete chunk.
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept;

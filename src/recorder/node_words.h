@@ -10,6 +10,8 @@
 //
 // The monitor. All processes of the node read its decisions here.
 //
+// The keeper. It removes the file of these words, if there is one.
+//
 // tared. While a node's tared (src/tared) keeps up, no rank drains. tared sleeps until a sub-buffer is full.
 #pragma once
 
@@ -29,6 +31,7 @@ struct NodeWords {
   std::atomic<std::uint32_t> processes;  // counts processes that have begun to record
   std::atomic<std::uint32_t> tared;      // process id of the tared that drains; 0: there is none, or it was too slow
   std::atomic<std::uint32_t> started;    // whether a process has started tared
+  std::atomic<std::uint32_t> kept;       // whether a process has started a keeper, which has not ended
   // Which offload points of a monitored run are offloads (src/monitor/cadence.h); written by tared.
   alignas(64) std::atomic<std::uint64_t> cadence;
   // What tared has found out about the tree.
@@ -47,7 +50,8 @@ static_assert(sizeof(NodeWords) <= 8192);
 // Finds the words of a run or creates them: a small file in `directory`. False if there is no room for it.
 bool map_node_words(const char* directory, const char* run_id) noexcept;
 
-// Removes the file, at the end of a process on a host without a collector. Processes that have mapped it keep it.
+// Removes the file, at the end of a process on a host without a collector, unless a keeper does. Processes that have
+// mapped it keep it.
 void remove_node_words() noexcept;
 
 // Whether the node's tared drains full sub-buffers.

@@ -25,6 +25,7 @@
 #include "recorder/segment.h"
 #include "recorder/sources.h"
 #include "recorder/spells.h"
+#include "recorder/start_keeper.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
 #include "recorder/thread_name.h"
@@ -96,6 +97,11 @@ void call_or_start_tared(const Configuration& configuration, bool is_collected) 
                  configuration.drains});
 }
 
+void start_keeper_of(const Configuration& configuration) noexcept {
+  start_keeper({configuration.keeper, configuration.run_dir, configuration.run_id, configuration.run_key,
+                configuration.segment_dir, node_file_name()});
+}
+
 bool attach_locked(const Configuration& configuration) noexcept {
   if (configuration.run_dir == nullptr || configuration.run_id == nullptr) return false;
   choose_clock();
@@ -110,9 +116,11 @@ bool attach_locked(const Configuration& configuration) noexcept {
   set_collected(is_collected);
   spells.begin(configuration.weigh, configuration.budget, configuration.run_id);
   records_plainly = clock_is_counter && created->offloads_at == 0;
-  const bool shared = configuration.shares() && share(configuration);
+  const bool is_kept = !is_collected && configuration.keeper != nullptr;
+  const bool shared = (configuration.shares() || is_kept) && share(configuration);
   created->magic = format::segment_magic;  // set last, because from now on readers take the segment for complete
   if (shared && configuration.tared != nullptr) call_or_start_tared(configuration, is_collected);
+  if (shared && is_kept) start_keeper_of(configuration);
   use_segment(created);
   define_executable();
   install_handlers();

@@ -51,7 +51,7 @@ void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
   const OwnCode own;
   begin_last_write();
   if (write_everything(*header, block_at)) remove_segment_file();
-  remove_node_words();
+  if (node_words->kept.load(std::memory_order_relaxed) == 0) remove_node_words();
   end_last_write();
 }
 

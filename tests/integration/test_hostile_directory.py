@@ -16,7 +16,7 @@ MODULES = [
 ]  # fmt: skip
 TOOLS = [
     "tared", "ldd", "gcc", "cc", "mpiexec", "mpicc", "c++filt", "addr2line", "gdb", "sh", "env", "git",
-    "python3", "ldconfig", "signal-witness",
+    "python3", "ldconfig", "signal-witness", "keeper",
 ]  # fmt: skip
 VERBS = [
     ["info"], ["profile"], ["where"], ["explain"], ["events"], ["phases"], ["top", "--once"], ["samples"],

@@ -1,133 +1,30 @@
-"""Ranks that were killed on a host without `tare run`: who misses them, and what brings them back."""
+"""Ranks that were killed on a host together with its keeper: who misses them, and what brings them back."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
 import re
-import signal
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
-from hosts import NETWORK, Host, Hosts, several_hosts
+from environments import compile_c
 from measured import PROGRAMS
 from tare.page import content
 from tare.runs.run import open_run
-
-PATIENCE_S = 90
-RANKS = 4  # two on each host
-MPIS = [mpich4(), openmpi4()]
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job over two hosts of which all ranks are killed; `tare run` is on the first host."""
-
-    tare: Path
-    mpi: MpiEnvironment
-    hosts: Hosts
-    program: Path
-    run: Path
-
-    @property
-    def here(self) -> Host:
-        return self.hosts.hosts[0]
-
-    @property
-    def there(self) -> Host:
-        return self.hosts.hosts[1]
-
-    def command(self, *options: str, on: tuple[int, int] = (2, 2)) -> list[str]:
-        hosts = ",".join(
-            f"{host.name}:{count}" for host, count in zip(self.hosts.hosts, on, strict=True) if count
-        )
-        launcher: list[object] = ["-launcher", "ssh", "-launcher-exec", self.hosts.launcher, "-hosts", hosts]
-        if self.mpi.family == "openmpi":
-            launcher = ["--mca", "plm_rsh_agent", self.hosts.launcher, "--host", hosts]
-            for network in ("btl_tcp", "oob_tcp"):
-                launcher += ["--mca", f"{network}_if_include", NETWORK]
-        argv = [*self.mpi.mpiexec, *launcher, "-n", sum(on), self.program, "receive"]
-        return self.here.command([self.tare, "run", *options, "-o", self.run, "--", *argv])
-
-    def ranks(self, host: Host) -> list[int]:
-        return [pid for pid in self.hosts.processes(host) if _program_of(pid) == str(self.program)]
-
-    def start(self, command: list[str]) -> subprocess.Popen[str]:
-        job = subprocess.Popen(
-            command, env=self.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        until = time.monotonic() + PATIENCE_S
-        while not self.hang():
-            assert job.poll() is None and time.monotonic() < until, job.communicate()[1]
-            time.sleep(0.1)
-        return job
-
-    def hang(self) -> bool:
-        """Whether each rank has been in its barrier or receive for a while, as its host sees it."""
-        rows = [row for host in self.hosts.hosts for row in self.where(host)]
-        inside = [row for row in rows if row["state"] == "running" and (row["for_ns"] or 0) > 3e8]
-        return len({row["rank"] for row in inside if row["function"] in ("MPI_Barrier", "MPI_Recv")}) == RANKS
-
-    def where(self, host: Host) -> list[dict[str, Any]]:
-        done = self.do(host, "where", "--json", check=False)
-        return json.loads(done.stdout)["rows"] if done.returncode == 0 else []
-
-    def kill(self, *others: int) -> None:
-        """What `others` are first, then all ranks, before any can act on the death of another."""
-        pids = [*others, *(pid for host in self.hosts.hosts for pid in self.ranks(host))]
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in pids:
-                with suppress(ProcessLookupError):  # the launcher has killed it by now
-                    os.kill(pid, number)
-
-    def do(
-        self, host: Host, verb: str, *options: object, check: bool = True
-    ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            host.command([self.tare, verb, self.run, *options]),
-            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-        assert not check or done.returncode == 0, done.stdout + done.stderr
-        return done
-
-    def read(self, verb: str, *options: str) -> Any:
-        return json.loads(self.do(self.here, verb, "--json", *options).stdout)
-
-    def sentence(self, ranks: str = "2-3", host: str = "node1") -> str:
-        return (
-            f"ranks {ranks} of 4 are missing: no results have come from {host}; "
-            f"`tare recover {self.run}` there takes what is left"
-        )
-
-
-def _program_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
-    except OSError:
-        return ""
-
-
-def words(done: subprocess.CompletedProcess[str]) -> str:
-    return " ".join((done.stdout + done.stderr).split())
+from two_hosts import MPIS, PATIENCE_S, RANKS, Job, job_of, words
 
 
 @pytest.fixture(params=MPIS, ids=lambda env: env.name)
 def job(request: pytest.FixtureRequest, tare: Path, tmp_path: Path) -> Iterator[Job]:
-    mpi: MpiEnvironment = request.param
-    if lacking := mpi.missing():
-        pytest.fail(f"not on this machine: {lacking}")
-    program = compile_c(mpi, [PROGRAMS / "waiting.c"], tmp_path / "waiting")
-    with several_hosts(2, tmp_path) as hosts:
-        yield Job(tare, mpi, hosts, program, tmp_path / "run")
+    with job_of(request.param, tare, tmp_path) as made:
+        yield made
 
 
 @pytest.mark.parametrize("options", [(), ("--trace",)], ids=["profile", "trace"])
@@ -136,7 +33,7 @@ def test_all_say_who_is_missing_until_the_other_host_is_recovered(job: Job, opti
     told = words(job.do(job.here, "info"))
     assert "ranks 2 of 4 on 1 host, 2 running, 2 missing" in told
     assert "ranks 2-3 of 4 are missing: what ranks record on node1 is read there" in told
-    job.kill()
+    job.kill_with_keepers()
     said = " ".join(running.communicate(timeout=PATIENCE_S)[1].split())
     assert job.sentence() in said
     assert "ranks 2 of 4 on 1 host, 2 killed, 2 missing" in said
@@ -175,7 +72,7 @@ def test_all_say_who_is_missing_until_the_other_host_is_recovered(job: Job, opti
 def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
     """Nobody has written how it ended, as at the end of a batch job."""
     running = job.start(job.command("-q"))
-    job.kill(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"])
+    job.kill_with_keepers(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"])
     running.communicate(timeout=PATIENCE_S)
     # The segments of the first host can still be read there, but on no other.
     assert job.sentence() in words(job.do(job.here, "info"))
@@ -190,7 +87,7 @@ def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
 def test_all_ranks_are_elsewhere(job: Job) -> None:
     """It is not said that nobody has called MPI, on a login node, which has no rank."""
     running = job.start(job.command(on=(0, 4)))
-    job.kill()
+    job.kill_with_keepers()
     said = " ".join(running.communicate(timeout=PATIENCE_S)[1].split())
     assert job.sentence("0-3") in said
     assert "no process" not in said
@@ -216,7 +113,7 @@ def test_what_a_killed_rank_has_flushed_is_not_all_of_it(job: Job) -> None:
     while not written.exists() or written.stat().st_size < 200_000:
         assert begun.poll() is None and time.monotonic() < until
         time.sleep(0.05)
-    running.kill()
+    running.kill_with_keepers()
     begun.communicate(timeout=PATIENCE_S)
     info = job.read("info")
     (missing,) = info["missing"]
@@ -236,3 +133,24 @@ def test_what_a_killed_rank_has_flushed_is_not_all_of_it(job: Job) -> None:
     for row in info["ranks"]:
         assert row["state"] == "killed" and row["trace"]["records"] >= before.get(row["rank"], 1)
         assert row["calls"] > row["trace"]["records"] / 2
+
+
+def test_one_command_recovers_all_hosts(job: Job) -> None:
+    """Its launcher starts a command on all of them, or one on each."""
+    running = job.start(job.command("-q"))
+    job.kill_with_keepers()
+    running.communicate(timeout=PATIENCE_S)
+    failed = job.do(job.here, "recover", "--launch", "false {host}", check=False)
+    assert (
+        failed.returncode == 1
+        and "-m tare recover --part" in failed.stderr
+        and "(exit code 1)" in failed.stderr
+    )
+    assert job.sentence() in words(failed)
+    launcher = [*job.mpi.mpiexec, *job.launcher("{hosts}:1"), "-n", "1"]
+    recovered = words(job.do(job.here, "recover", "--launch", shlex.join(map(str, launcher))))
+    assert "node1: took over 2 processes" in recovered and "are missing" not in recovered
+    info = job.read("info")
+    assert [row["rank"] for row in info["ranks"]] == list(range(RANKS)) and info["missing"] == []
+    again = words(job.do(job.here, "recover", "--launch", "false {host}"))
+    assert "took over 0 processes" in again, "no host is left to start anything on"

@@ -71,6 +71,7 @@ def test_a_set_user_id_program(privileged: bool, tare: Path, place: Path) -> Non
         "TARE_TRACE": "1",
         "TARE_DRAIN": str(drain),
         "TARE_TARED": str(drain),
+        "TARE_KEEPER": str(drain),
         "TARE_MONITOR": "interval=1000",
     }
 

@@ -23,6 +23,7 @@ BELOW = {
     "witness": set(),
     "tared": {"format", "recorder", "monitor"},
     "reader": {"format"},
+    "keeper": {"format", "recorder", "reader"},
     "library": {"format", "reader"},
     "exporters": {"format", "reader"},
     "importers": {"format", "reader"},

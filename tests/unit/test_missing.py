@@ -87,7 +87,12 @@ def test_where_they_ran_is_no_guess() -> None:
     (said,) = said_of(found, exit_code=0, command=["env", "-i", "a"])
     assert said == (
         "rank 1 of 2 is missing: no results have come from n\\x1b2; "
-        "`tare recover '/a run'` there takes what is left"
+        "`tare recover '/a run'` there takes what is left, or from here "
+        "`tare recover '/a run' --launch 'ssh {host}'`"
+    )
+    (said,) = said_of(found, environment={"SLURM_JOB_ID": "7"})
+    assert said.endswith(
+        "or from here `tare recover '/a run' --launch 'srun -w {hosts} --ntasks-per-node=1'`"
     )
     (said,) = said_of(found, host="n\x1b2")
     assert (

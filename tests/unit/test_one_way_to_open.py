@@ -46,6 +46,7 @@ NATIVE = {
     "format/machine.cpp": "/proc",
     "exporters/output_file.cpp": "the output that the user names, a new file",
     "importers/run_file.cpp": "the file of the new run directory",
+    "keeper/keeper.cpp": "/dev/null",
     "mpi/interposition/unseen.cpp": "the executables that the process has loaded",
     "reader/run/endings.cpp": "/proc",
     "reader/store/archive.cpp": "the archive that the user names, and what is taken out of it",

@@ -229,3 +229,32 @@ def test_closed_standard_error_does_not_change_the_exit_code(program: Path, tmp_
         check=False,
     )
     assert done.returncode == 6
+
+
+def test_the_command_runs_unmeasured_if_the_user_prefers_that(
+    tare: Tare, program: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    command = ["run", "--or-unmeasured", "--", program, "echo $LD_PRELOAD$TARE_RUN_DIR out; exit 3"]
+    for where, why in (
+        ("taken", "taken exists and is not an empty directory"),
+        ("/dev/null/x", "Not a direct"),
+    ):
+        done = tare(command[0], "-o", where, *command[1:])
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "out\n", 1)
+        assert why in done.stderr and "; the command runs unmeasured (--or-unmeasured)\n" in done.stderr
+    assert tare(*command).returncode == 3
+    (measured,) = tmp_path.glob("app-*")
+    assert meta(measured)["exit_code"] == 3
+
+
+def test_the_name_of_the_run_directory_has_values_in_place_of_patterns(
+    tare: Tare, program: Path, tmp_path: Path
+) -> None:
+    job = {"SLURM_JOB_ID": "12", "SLURM_RESTART_COUNT": "1"}
+    assert tare("run", "-q", "-o", "app-%j-%r", "--", program, "true", **job).returncode == 0
+    assert (tmp_path / "app-12-1" / "meta.json").exists()
+    refused = tare("run", "-o", "app-%j", "--", program, "true")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "%j is the id of the job, and the environment names none" in refused.stderr

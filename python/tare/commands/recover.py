@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
 from tare.commands import RunDirectory
 from tare.errors import CommandError
+from tare.measuring import elsewhere, keepers
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
 from tare.options import Option
 from tare.runs import missing
@@ -28,22 +30,39 @@ def recover(
             "ended: what a process records afterwards is lost.",
         ),
     ] = False,
+    launch: Annotated[
+        str | None,
+        Option(
+            "--launch",
+            metavar="COMMAND",
+            help="Recover on other nodes, too: COMMAND starts a program on all of them, like "
+            "'srun -w {hosts} --ntasks-per-node=1', or on one, like 'ssh {host}' (docs/nodes.md).",
+        ),
+    ] = None,
+    part: Annotated[bool, Option("--part", hidden=True)] = False,
 ) -> None:
-    """Collect the data of a run whose `tare run` was killed.
+    """Collect the data of a run whose `tare run` was killed, or of nodes whose results are missing.
 
     A complete run stays as it is.
 
-    Example: tare recover app-20260131-120000
+    Example: tare recover app-20260131-120000 --launch 'ssh {host}'
     """
+    words = elsewhere.check(launch) if launch is not None else []
     if run.is_file():
         raise CommandError(f"{run} is a file: `tare split` takes an archive apart, then recover its runs")
     recording = open_run(run)
     meta = recording.meta
+    options = ["--presume-ended"] if presume_ended else []
+    troubles = elsewhere.recover(recording.run_dir, words, missing.hosts(recording), options) if words else []
+    if part:
+        _say_part(collect(recording.run_dir, meta, presume_ended=presume_ended))
+        return
     collected = collect(recording.run_dir, meta, presume_ended=presume_ended)
     left = collected.running + collected.unknown if collected else 0
     if meta.state == "running" and not left and not is_going_on(recording.run_dir, meta):
         meta.state = "recovered"
     unwritten = _completed(recording, collected)
+    keepers.forget(recording.run_dir)
     if collected is None:
         raise CommandError(
             unwritten or f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
@@ -63,8 +82,21 @@ def recover(
         streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
     for line in missing.sentences(open_run(run)):
         streams.say(f"  {line}")
-    if failure := why_kept or unwritten:
+    if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
+
+
+def _say_part(collected: Collected | None) -> None:
+    """What one node of several says; who started it writes meta.json."""
+    if collected is None:
+        return
+    took = units.number_of(collected.processes, "process", "processes")
+    streams.say(f"{os.uname().nodename}: took over {took}")
+    *messages, last = [*collected.messages, ""] if not collected.kept else collected.messages
+    for message in messages:
+        streams.say(f"  {message}")
+    if collected.kept:
+        raise CommandError(last)
 
 
 def _completed(recording: Run, collected: Collected | None) -> str | None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams, units
-from tare.commands import new_output
+from tare.commands import new_path
 from tare.errors import TareError, UsageError
 from tare.measuring import launch, limits, monitoring, unseen, user_objects
 from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
-from tare.runs import directory
+from tare.runs import directory, patterns
 from tare.runs.metadata import Options
 
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
@@ -168,9 +168,30 @@ PrintSampleOption = Annotated[
         "programs take it.",
     ),
 ]
+
+
+def _run_directory(text: str) -> Path:
+    """The value of -o, in which patterns stand for values."""
+    return new_path(patterns.expanded(text, os.environ))
+
+
 OutputOption = Annotated[
     Path | None,
-    new_output("DIR", "The run directory. It must be empty or new."),
+    Option(
+        "-o",
+        "--output",
+        parser=_run_directory,
+        metavar="DIR",
+        help="The run directory. It must be empty or new. In its name, %j is the id of the job, "
+        "%r how often it was restarted, %a its index in a job array, %d date and time (docs/nodes.md).",
+    ),
+]
+OrUnmeasuredOption = Annotated[
+    bool,
+    Option(
+        "--or-unmeasured",
+        help="If the run directory cannot be used, run the command without measuring, rather than fail.",
+    ),
 ]
 KeepEnvOption = Annotated[
     list[str] | None,
@@ -205,6 +226,7 @@ def run(
     monitor: MonitorOption = None,
     print_sample: PrintSampleOption = False,
     output: OutputOption = None,
+    or_unmeasured: OrUnmeasuredOption = False,
     keep_env: KeepEnvOption = None,
     group: GroupOption = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary, only what went wrong.")] = False,
@@ -261,15 +283,22 @@ def run(
         forward=forward,
         group=_group(group),
     )
-    measured = measure(command, output, options, () if quiet else FOR_SUMMARY)
+    modules = () if quiet else FOR_SUMMARY
+    measured = measure(command, output, options, modules, or_unmeasured=or_unmeasured)
+    if isinstance(measured, launch.Ending):
+        return _exit_code(measured)
     if quiet:
         # An error is never quiet.
         for line in _notes(measured):
             streams.tell(f"tare: {line}")
     else:
         _summarize(measured, expect_records=not forward)
-    number = measured.ending.signal
-    return launch.exit_by_signal(number) if number else measured.ending.exit_code or 0
+    return _exit_code(measured.ending)
+
+
+def _exit_code(ending: launch.Ending) -> int:
+    """That of the command; a signal that has ended it ends this process, too."""
+    return launch.exit_by_signal(ending.signal) if ending.signal else ending.exit_code or 0
 
 
 def _with_places(monitor: str, command: list[str]) -> str:

@@ -28,6 +28,7 @@ TOLD: dict[str, Callable[[Metadata, Path], object]] = {
     "RUN_ID": lambda meta, _: meta.run_id,
     "RUN_KEY": lambda meta, _: meta.run_key,
     "SEGMENT_DIR": lambda meta, _: meta.segment_dir,
+    "KEEPER": lambda *_: library.find(library.KEEPER),
     "COLLECTOR": lambda meta, run_dir: _collector(meta, run_dir),
     "TRACE": lambda meta, _: "1" if meta.options.trace else "",
     "BUFFER": lambda meta, _: meta.options.buffer,

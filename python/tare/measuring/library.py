@@ -12,6 +12,8 @@ MEASURING = "libtare.so"
 FORWARDING = "libtare-forward.so"
 # The process that drains for the others of its node.
 TARED = "tared"
+# The process that collects what killed processes leave on a node without `tare run`.
+KEEPER = "keeper"
 # The process that tells what was sent to the whole process group (signals.py).
 WITNESS = "signal-witness"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import streams
 from tare.analysis import rows
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
-from tare.measuring import launch, library, signals, tared, unseen
+from tare.measuring import keepers, launch, library, signals, tared, unseen
 from tare.runs import directory, missing, runner
 from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 
@@ -47,11 +49,17 @@ class Measured:
 
 
 def measure(
-    command: Sequence[str], wanted: Path | None, options: Options, modules: Sequence[str] = ()
-) -> Measured:
+    command: Sequence[str],
+    wanted: Path | None,
+    options: Options,
+    modules: Sequence[str] = (),
+    *,
+    or_unmeasured: bool = False,
+) -> Measured | Ending:
     """Runs `command` under the preload library and leaves a run directory.
 
-    `modules`, beside what is needed here for the end, are loaded while the command runs.
+    `modules`, beside what is needed here for the end, are loaded while the command runs. `or_unmeasured`: if
+    there can be no run directory, this is told, and the command runs as it would without tare.
     """
     from tare import _native
 
@@ -59,8 +67,14 @@ def measure(
     preload = library.find(library.FORWARDING if options.forward else library.MEASURING)
     name = program_name(command)
     held = signals.hold()
-    run_dir = directory.create(name, wanted, directory.group_number(options.group))
-    meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
+    try:
+        run_dir = directory.create(name, wanted, directory.group_number(options.group))
+        meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
+    except CommandError as error:
+        if not or_unmeasured:
+            raise
+        streams.tell(f"tare: {error}; the command runs unmeasured (--or-unmeasured)")
+        return launch.run(command, os.environ, held)
     try:
         variables = launch.environment(meta, run_dir, preload)
         watch = _native.EndingWatch(run_dir, directory.segment_dir(run_dir, meta), meta.run_id)
@@ -73,7 +87,9 @@ def measure(
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )
-    return replace(_finished(run_dir, meta, ending, watch, served), unmonitored=served.trouble)
+    return replace(
+        _finished(run_dir, meta, ending, watch, served), unmonitored=served.trouble + served.unread
+    )
 
 
 def _finished(
@@ -84,9 +100,14 @@ def _finished(
     recording = None
     trouble = None
     try:
-        collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_waitpid())
+        last = (ending.ended_ns, watch, ending.as_waitpid())
+        collected = collect(run_dir, meta, *last)
         meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
         recording = complete_meta(run_dir, meta, collected, served)
+        if any(each.host for each in meta.missing):
+            keepers.wait(run_dir)
+            collected = _together(collected, collect(run_dir, meta, *last))
+            recording = complete_meta(run_dir, meta, collected, served)
     except OSError as error:
         trouble = why_unwritten(run_dir, error)
     except TareError as error:
@@ -164,8 +185,8 @@ def collect(
         with native_errors():
             return _native.collect(*of_run, until_ns, watch, command, presume_ended)
 
-    collected = take(ended_ns)
-    while collected.running and time.monotonic() < deadline:
+    collected: Collected | None = take(ended_ns)
+    while collected and collected.running and time.monotonic() < deadline:
         time.sleep(LATE_RANKS_POLL_S)
         # They have outlived the command.
         collected = _together(collected, take(None if ended_ns is None else launch.raw_clock_ns()))
@@ -173,8 +194,10 @@ def collect(
     return collected
 
 
-def _together(first: Collected, second: Collected) -> Collected:
+def _together(first: Collected | None, second: Collected | None) -> Collected | None:
     """The result of two collections in a row: what was done adds up, what is left is the last."""
+    if first is None or second is None:
+        return second or first
     return rows.changed(
         second,
         processes=first.processes + second.processes,

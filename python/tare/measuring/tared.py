@@ -56,6 +56,7 @@ class Served:
 
     trouble: str = ""  # what went wrong, in words; empty: it ran until the command had ended
     reception: Reception | None = None  # of a monitored run
+    unread: str = ""  # how much is in no round, if something went wrong
 
     def cut_off(self, offloads: int) -> None:
         """Counts the profiles that were handed over and are in no round, if tared was ended too early."""
@@ -63,7 +64,7 @@ class Served:
             return
         missing = max(offloads - self.reception.profiles, 0)
         self.reception = replace(self.reception, cut_off=missing)
-        self.trouble += f" ({missing:,} of {offloads:,} profiles of ranks)"
+        self.unread = f" ({missing:,} of {offloads:,} profiles of ranks)"
 
 
 @contextmanager

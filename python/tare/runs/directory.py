@@ -136,6 +136,11 @@ def remove_notes(run_dir: Path) -> None:
             note.unlink()
 
 
+def keepers(run_dir: Path) -> list[Path]:
+    """Notes of those that collect on other nodes (src/keeper), as long as they work."""
+    return list(run_dir.glob(".keeping-*"))
+
+
 def write_meta(run_dir: Path, meta: Metadata) -> None:
     """Replaces meta.json completely or not at all."""
     private_files.replace(run_dir / META, encode(meta), group_number(meta.options.group))

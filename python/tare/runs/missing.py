@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import rank_numbers
+from tare.runs import runner
 from tare.runs.metadata import Launched, Missing
 from tare.streams import visible
 
@@ -60,6 +61,18 @@ def sentences(of: Run) -> list[str]:
     return lines
 
 
+def hosts(of: Run) -> list[str]:
+    """The hosts on which results of missing ranks may lie, as far as they are known."""
+    found = {missing.host for missing in of.missing if missing.host} | {uncollected_host(of) or ""}
+    return sorted(found - {""})
+
+
+def uncollected_host(of: Run) -> str | None:
+    """The host of a `tare run` that was killed, if nobody has collected there, and it is not this one."""
+    left = of.meta.state == "running" and not of.is_going_on and of.meta.runner is not None
+    return of.meta.host if left and not runner.is_here(of.meta) else None
+
+
 def of_launcher(launched: Launched) -> str:
     """Why a run holds one rank alone, and how to get one run of all."""
     of = "" if launched.size is None else f" of {launched.size:,}"
@@ -75,10 +88,16 @@ def _why(missing: Missing, of: Run) -> str:
     if of.is_going_on:
         on = visible(missing.host) if missing.host else "another host"
         return f"what ranks record on {on} is read there, and everywhere when they have ended"
-    if missing.host:
-        in_container = "a container, with a /dev/shm of its own, on " if missing.host == meta.host else ""
-        on = f"{in_container}{visible(missing.host)}"
+    if missing.host and missing.host == meta.host:
+        on = f"a container, with a /dev/shm of its own, on {visible(missing.host)}"
         return f"no results have come from {on}; {recover} there takes what is left"
+    host = missing.host or uncollected_host(of)
+    if host:
+        launch = "srun -w {hosts} --ntasks-per-node=1" if "SLURM_JOB_ID" in meta.environment else "ssh {host}"
+        return (
+            f"no results have come from {visible(host)}; {recover} there takes what is left, or from here "
+            f"{recover[:-1]} --launch '{launch}'`"
+        )
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:

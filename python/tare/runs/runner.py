@@ -86,6 +86,13 @@ def is_going_on(run_dir: Path, meta: Metadata) -> bool:
     return min(map(_age_s, [run_dir / META, *run_dir.glob("*.tare")])) < SILENT_AFTER_S
 
 
+def is_here(meta: Metadata) -> bool:
+    """Whether this is the host of the process that writes how the run ended."""
+    return (
+        meta.runner is not None and meta.host == os.uname().nodename and _knows_pids(meta.runner, meta.host)
+    )
+
+
 def _knows_pids(runner: Runner, host: str) -> bool:
     """Whether the pid of the runner is its number here, too."""
     if runner.machine is None:

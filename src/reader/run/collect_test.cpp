@@ -25,7 +25,7 @@ class CollectTest : public ::testing::Test {
  protected:
   RunPaths paths() const { return {run_dir_.path(), segment_dir_.path(), run_id}; }
   Collected collect_all(std::optional<std::uint64_t> command_ended_ns = std::nullopt) {
-    auto collected = collect(paths(), command_ended_ns);
+    auto collected = collect(paths(), {.command_ended_ns = command_ended_ns});
     EXPECT_TRUE(collected) << collected.error();
     return *collected;
   }
@@ -109,6 +109,33 @@ TEST_F(CollectTest, ALiveProcessIsLeftAlone) {
   EXPECT_TRUE(segment_dir_.has(segment.name()));
 }
 
+TEST_F(CollectTest, WhatALiveProcessHasRecordedCanBeSaved) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto saved = collect(paths(), {.saves_living = true});
+    ASSERT_TRUE(saved);
+    EXPECT_EQ(saved->processes, 0U);
+    EXPECT_EQ(saved->running, 1U);
+    EXPECT_TRUE(segment_dir_.has(segment.name()));
+    expect_complete();
+  }
+  segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3100, 3105)));
+  segment.add_row(0, profile_row("MPI_Recv", 1, 2, 1000, 80));
+  ASSERT_TRUE(collect(paths(), {.saves_living = true}));
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes()[0].state, State::killed) << "the run is over, and nothing says that it exited";
+  EXPECT_TRUE(run->processes()[0].has_results);
+  EXPECT_EQ(run->profile_sums({.function = true}).size(), 2U);
+  auto stream = EventStream::open(*run, {});
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->next(1000).size(), 6U) << "each event once";
+}
+
 TEST_F(CollectTest, OfAProcessThatMayRunNothingIsTakenUnlessItIsPresumedToHaveEnded) {
   Segment segment(segment_dir_, process_record(0, ProcessState::running));
   fill(segment);
@@ -121,7 +148,7 @@ TEST_F(CollectTest, OfAProcessThatMayRunNothingIsTakenUnlessItIsPresumedToHaveEn
     ADD_FAILURE() << "the end of another process";
     return std::nullopt;
   };
-  EXPECT_EQ(collect(paths(), std::nullopt, never, true)->processes, 1U);
+  EXPECT_EQ(collect(paths(), {.ending_of = never, .presume_ended = true})->processes, 1U);
   EXPECT_FALSE(segment_dir_.has(segment.name()));
   expect_complete();
 }
@@ -164,9 +191,8 @@ TEST_F(CollectTest, AProcessEndedAsItWasSeenToEnd) {
   Segment segment(segment_dir_, process);
   fill(segment);
   const int status = SIGSEGV;  // as of waitpid
-  ASSERT_TRUE(collect(paths(), 6500, [&](const SegmentName& segment) {
-    return std::optional<Ending>({segment.pid, 6200, status});
-  }));
+  const auto seen = [&](const SegmentName& segment) { return std::optional<Ending>({segment.pid, 6200, status}); };
+  ASSERT_TRUE(collect(paths(), {.command_ended_ns = 6500, .ending_of = seen}));
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   const Process& killed = run->processes()[0];
@@ -182,9 +208,8 @@ TEST_F(CollectTest, AProcessThatWasSeenToExitWasNotKilled) {
   process.end = process.finalize_enter = process.finalize_leave = 0;
   Segment segment(segment_dir_, process);
   fill(segment);
-  ASSERT_TRUE(collect(paths(), 6500, [](const SegmentName& segment) {
-    return std::optional<Ending>({segment.pid, 6200, 7 << 8});
-  }));
+  const auto seen = [](const SegmentName& segment) { return std::optional<Ending>({segment.pid, 6200, 7 << 8}); };
+  ASSERT_TRUE(collect(paths(), {.command_ended_ns = 6500, .ending_of = seen}));
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   EXPECT_EQ(run->processes()[0].state, State::exited);

@@ -18,6 +18,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "format/segment_name.h"
+#include "reader/store/segment_file.h"
+
 namespace tare::reader {
 namespace {
 
@@ -77,7 +80,8 @@ bool add(int events, int fd, std::uint32_t what) {
 
 }  // namespace
 
-EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners)
+EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners,
+                         By by)
     : prefix_("tare-" + run_id + "-"),
       owners_(owners),
       names_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
@@ -89,6 +93,7 @@ EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std:
     if (number >= 0) directories_[number] = directory;
   }
   if (!add(events_, names_, EPOLLIN) || !add(events_, stopped_, EPOLLIN)) return;
+  if (by == By::caller) return;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -105,6 +110,20 @@ EndingWatch::~EndingWatch() {
   for (const auto& [pidfd, watched] : watched_) close(pidfd);
   for (const int fd : {names_, events_, stopped_})
     if (fd >= 0) close(fd);
+}
+
+void EndingWatch::take_present() {
+  const std::lock_guard lock(mutex_);
+  const std::string run_id = prefix_.substr(prefix_.find('-') + 1, format::run_id_digits);
+  for (const auto& [number, directory] : directories_)
+    for (const SegmentName& name : list_segments(directory, run_id, owners_).names) take(name.file.c_str());
+}
+
+std::size_t EndingWatch::living() {
+  const std::lock_guard lock(mutex_);
+  take_ready();
+  return static_cast<std::size_t>(
+      std::count_if(watched_.begin(), watched_.end(), [](const auto& each) { return each.second.ended_ns == 0; }));
 }
 
 std::vector<Ending> EndingWatch::ended() {

@@ -26,14 +26,24 @@ struct Ending {
 // Thread-safe.
 class EndingWatch {
  public:
-  // Watches the directories for new segments of the run from now on, in a thread that blocks all signals. If the kernel
+  // Watches the directories for new segments of the run from now on, in a thread that blocks all signals; with
+  // By::caller, without a thread: call ended() when fd() is readable. If the kernel
   // refuses (inotify, epoll), it observes nothing. Files of owners that are not trusted are ignored. Where the process
   // may open so few files that others of its parts would find none left, it does not observe the processes that come
   // last.
-  EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners);
+  enum class By { thread, caller };
+  EndingWatch(const std::vector<std::string>& directories, const std::string& run_id, const Owners& owners,
+              By by = By::thread);
   ~EndingWatch();
   EndingWatch(const EndingWatch&) = delete;
   EndingWatch& operator=(const EndingWatch&) = delete;
+
+  // Watches the processes of the segments that are there already, too.
+  void take_present();
+  // Readable (poll) when a process has ended or begun.
+  int fd() const { return events_; }
+  // The number of watched processes that run.
+  std::size_t living();
 
   // The processes that have ended so far, in the order of their ends.
   std::vector<Ending> ended();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -199,6 +200,22 @@ TEST(EndingWatch, LeavesDescriptorsForTheRestOfTheProcess) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   for (const auto& child : children) child->end();
+}
+
+TEST(EndingWatch, ItsCallerMayWaitForEndsOfProcessesThatWereThereBefore) {
+  const synthetic::TempDir directory;
+  Child child(SIGKILL, 0);
+  child.make_segment(directory.path());
+  EndingWatch watch({directory.path()}, run_id, Owners(directory.path()), EndingWatch::By::caller);
+  EXPECT_EQ(watch.living(), 0U);
+  watch.take_present();
+  EXPECT_EQ(watch.living(), 1U);
+  EXPECT_TRUE(watch.ended().empty());
+  child.end();
+  pollfd ready{watch.fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ready, 1, 10'000), 1);
+  ASSERT_EQ(watch.ended().size(), 1U);
+  EXPECT_EQ(watch.living(), 0U);
 }
 
 }  // namespace

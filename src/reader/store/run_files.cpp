@@ -71,7 +71,7 @@ void RunFiles::release() const {
   for (const MappedFile& map : maps) map.release();
 }
 
-Result<RunFiles> RunFiles::open(const std::string& run_dir) {
+Result<RunFiles> RunFiles::open(const std::string& run_dir, const std::string& prefix) {
   const auto directory = RunDirectory::open(run_dir);
   if (!directory) return directory.failure();
   const auto names = directory->names(".tare");
@@ -79,6 +79,7 @@ Result<RunFiles> RunFiles::open(const std::string& run_dir) {
   RunFiles files;
   std::vector<std::pair<std::string, std::string_view>> named;
   for (const std::string& name : *names) {
+    if (!name.starts_with(prefix)) continue;
     auto map = MappedFile::open(*directory, name);
     if (!map) return map.failure();
     if (is_archive(map->bytes())) {

@@ -20,8 +20,8 @@ struct RunFiles {
   // Releases the memory of what was read so far. To be called regularly while many processes are read.
   void release() const;
 
-  // Opens all *.tare files of the directory, sorted by name.
-  static Result<RunFiles> open(const std::string& run_dir);
+  // Opens all *.tare files of the directory whose names begin with `prefix`, sorted by name.
+  static Result<RunFiles> open(const std::string& run_dir, const std::string& prefix = "");
   // Opens the files of one run of an archive.
   static Result<RunFiles> open_archived(const std::string& archive, const std::string& member);
   // Opens one file that is in memory. `bytes` must outlive the result.

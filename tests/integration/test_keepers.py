@@ -1,0 +1,104 @@
+"""Ranks that were killed on a host without `tare run`: a keeper there writes what they have left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from environments import compile_c
+from measured import PROGRAMS
+from two_hosts import MPIS, PATIENCE_S, RANKS, Job, job_of, words
+
+
+@pytest.fixture(params=MPIS, ids=lambda env: env.name)
+def job(request: pytest.FixtureRequest, tare: Path, tmp_path: Path) -> Iterator[Job]:
+    with job_of(request.param, tare, tmp_path) as made:
+        yield made
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def nothing_is_left(job: Job) -> None:
+    wait_for(lambda: not job.keepers(job.there))
+    assert job.segments(job.there) == ""
+    assert list(job.run.glob(".keeping-*")) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--trace",)], ids=["profile", "trace"])
+def test_killed_ranks_of_another_host_are_collected(job: Job, options: tuple[str, ...]) -> None:
+    running = job.start(job.command(*options))
+    assert job.keepers(job.here) == [], "tare run itself is there"
+    (keeper,) = job.keepers(job.there)
+    assert os.getsid(keeper) not in {os.getsid(rank) for rank in job.ranks(job.there)}
+    job.kill()
+    said = " ".join(running.communicate(timeout=PATIENCE_S)[1].split())
+    assert "ranks 4 on 2 hosts, 4 killed" in said
+    assert "missing" not in said and "(all ranks)" in said
+    info = job.read("info")
+    assert info["missing"] == []
+    assert {row["rank"]: row["calls"] for row in info["ranks"]} == dict.fromkeys(range(RANKS), 3)
+    assert {row["state"] for row in info["ranks"]} == {"killed"}
+    if options:
+        assert {row["trace"]["records"] for row in info["ranks"]} == {1}, "that of MPI_Init"
+    blocked = {row["rank"]: row["function"] for row in job.where(job.here)}
+    assert blocked == dict.fromkeys(range(RANKS), "MPI_Barrier") | {1: "MPI_Recv"}
+    nothing_is_left(job)
+
+
+def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
+    """Only what was on the host of `tare run` has nobody who collects it."""
+    running = job.start(job.command("-q"))
+    job.kill(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"])
+    running.communicate(timeout=PATIENCE_S)
+    nothing_is_left(job)
+    assert job.sentence("0-1", "node0") in words(job.do(job.there, "info"))
+    recovered = words(job.do(job.there, "recover", "--launch", f"{job.hosts.launcher} {{host}}"))
+    assert "node0: took over 2 processes" in recovered and "are missing" not in recovered
+    assert [row["rank"] for row in job.read("info")["ranks"]] == list(range(RANKS))
+
+
+def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None:
+    """Slurm sends SIGTERM, and later SIGKILL to all processes of the step."""
+    running = job.start(job.command("-q"))
+    (keeper,) = job.keepers(job.there)
+    written = job.run / "node1.tare"
+    before = written.stat().st_size
+    os.kill(keeper, signal.SIGTERM)
+    wait_for(lambda: written.stat().st_size > before)
+    size = written.stat().st_size
+    wait_for(lambda: written.stat().st_size > size)  # once more, as long as they live
+    assert job.keepers(job.there) == [keeper]
+    assert "2 running" in words(job.do(job.here, "info")), "of the others it is not known here"
+    job.kill_with_keepers()
+    running.communicate(timeout=PATIENCE_S)
+    info = job.read("info")
+    assert info["missing"] == []
+    assert {row["rank"]: row["calls"] for row in info["ranks"]} == dict.fromkeys(range(RANKS), 3)
+    assert {row["state"] for row in info["ranks"]} == {"killed"}
+    # What they have recorded since can still be had there, and is not counted twice.
+    assert "took over 2 processes" in words(job.do(job.there, "recover"))
+    assert {row["rank"]: row["calls"] for row in job.read("info")["ranks"]} == dict.fromkeys(range(RANKS), 3)
+
+
+def test_of_a_job_that_ends_by_itself_nothing_is_left(job: Job) -> None:
+    program = compile_c(job.mpi, [PROGRAMS / "ring.c"], job.program.parent / "ring")
+    command = replace(job, program=program).command("--trace")[:-1]
+    command += ["20", str(job.run.parent / "begun")]
+    done = subprocess.run(
+        command, env=job.mpi.environ(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    nothing_is_left(job)
+    assert {row["state"] for row in job.read("info")["ranks"]} == {"finished"}
