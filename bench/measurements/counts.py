@@ -19,6 +19,11 @@ KINDS = {
     "isend_wait": "MPI_Isend to nobody, MPI_Wait",
     "irecv_wait": "MPI_Irecv from nobody, MPI_Wait",
     "exchange": "MPI_Irecv, MPI_Isend to itself, MPI_Waitall",
+    "irecv": "MPI_Irecv from itself",
+    "isend": "MPI_Isend to itself",
+    "wait_sent": "MPI_Waitall of one send",
+    "wait_received": "MPI_Waitall of one receive",
+    "comm_rank": "MPI_Comm_rank",
     "allreduce": "MPI_Allreduce of one rank",
     "test": "MPI_Test, not complete",
 }

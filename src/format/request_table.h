@@ -57,11 +57,11 @@ static_assert(sizeof(RequestEntry) == 64);
 inline constexpr unsigned request_capacity = 14336;
 inline constexpr unsigned request_slots = 32768;
 struct RequestTable {
-  std::atomic<std::uint32_t> count;  // requests in the table
-  std::atomic<std::uint32_t> used;   // entries with higher numbers have never been in use
-  std::uint32_t free;                // the first of a list, which its owner keeps
-  std::uint32_t last_id;
-  std::uint64_t reserved[6];
+  std::uint32_t reserved;
+  std::atomic<std::uint32_t> used;  // entries with higher numbers have never been in use
+  std::uint32_t free;               // the first of a list, which its owner keeps
+  std::uint32_t reserved2;
+  std::uint64_t reserved3[6];
   RequestEntry entries[request_capacity];
   std::uint16_t index[request_slots];  // hash table of numbers of entries; 0 = empty
 };

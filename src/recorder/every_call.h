@@ -2,7 +2,8 @@
 // line of code or data that a call needs is fetched again for each call.
 #pragma once
 
-// Variables that nearly every call reads are defined with it, and lie in one cache line.
+// Variables that nearly every call reads are defined with it, and lie in one cache line
+// (tests/unit/test_every_call.py). Compilers align large ones more than they need, unless alignas says how.
 #define TARE_EVERY_CALL [[gnu::section(".tare.every_call")]]
 
 namespace tare::recorder {

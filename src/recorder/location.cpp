@@ -14,6 +14,7 @@ static_assert(offsetof(Location, weighing) + offsetof(Weighing, left) >= 64 &&
 void Location::begin(format::LocationHeader& block, std::uint32_t rows, char* memory,
                      const format::RingShape& ring) noexcept {
   events.shared = phases.shared = &block;
+  this->block = block.block;
   profile.rows = format::rows_of(&block);
   block.row_capacity = rows;
   profile.begin();

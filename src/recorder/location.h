@@ -32,13 +32,14 @@ struct alignas(64) Location {
   // between.
   Weighing weighing;
   ProfileTable profile;
-  Mode mode;
+  Mode mode : 6;
+  bool requests_open : 1;
+  bool thins : 1;  // not every brief call is timed (timing_sample.h)
   // In a spell that does not measure (recorder/spells.h). Calls are then only counted, but for those
   // that make or free what later calls need; and, with requests_open, those that concern requests.
   bool counts_only;
-  bool requests_open : 1;
-  bool thins : 1;             // not every brief call is timed (timing_sample.h)
-  std::uint32_t drains_seen;  // of node_words->drains
+  std::uint16_t last_path;    // for stack/path_memo.h, which says what it is
+  std::uint32_t block;        // that of events.shared
   std::uint64_t reading_due;  // from then on, in ticks, the next call makes a reading of `scheduling`
   EventBuffer events;
   Phases phases;
@@ -55,6 +56,7 @@ struct alignas(64) Location {
   std::uint64_t stored_reported;  // bytes on disk that the governor's process knows of
   format::SpanEntry* spans;       // what the monitor is told; nullptr: the run is not monitored
   std::uint32_t spans_used;       // entries before which all lie that are in use
+  std::uint32_t drains_seen;      // of node_words->drains
 
   // Begins in a block, which is zeroed. `memory`: of the ring; nullptr: there is no trace.
   void begin(format::LocationHeader& block, std::uint32_t rows, char* memory, const format::RingShape& ring) noexcept;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "format/segment_name.h"
-#include "recorder/every_call.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -17,7 +16,7 @@ constinit char joined[PATH_MAX] = "";
 
 }  // namespace
 
-TARE_EVERY_CALL constinit NodeWords* node_words = &alone;
+constinit NodeWords* node_words = &alone;
 
 bool map_node_words(const char* directory, const char* run_id) noexcept {
   char path[PATH_MAX];

@@ -20,7 +20,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "recorder/profile_table.h"
+#include "recorder/location.h"
 #include "stack/path_words.h"
 #include "stack/unwind.h"
 
@@ -69,27 +69,30 @@ class PathMemo {
   };
   static_assert(sizeof(Path) == 64 && max_words <= UINT8_MAX);
 
+  // The place of the path that came last. It is kept where every call reads it; the same one must always be given.
+  using Last = decltype(recorder::Location::last_path);
+
   // The path of a call made in `caller`, if it is the one that came last from there after the path before; else
   // nullptr. Finds only paths that are near.
-  [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
-    const std::uint16_t place = expected_after(last_, caller.return_address).latest;
-    return is_near_at(place, caller) ? &go_on_from(place) : nullptr;
+  [[gnu::always_inline]] Path* find_expected(Last& last, const Frame& caller) noexcept {
+    const std::uint16_t place = expected_after(last, caller.return_address).latest;
+    return is_near_at(place, caller) ? &go_on_from(last, place) : nullptr;
   }
   // The same with the path that came before that one. From here on it is the expected one.
-  [[gnu::always_inline]] Path* find_also_expected(const Frame& caller) noexcept {
-    Expected& expected = expected_after(last_, caller.return_address);
+  [[gnu::always_inline]] Path* find_also_expected(Last& last, const Frame& caller) noexcept {
+    Expected& expected = expected_after(last, caller.return_address);
     if (!is_near_at(expected.earlier, caller)) return nullptr;
     std::swap(expected.latest, expected.earlier);
-    return &go_on_from(expected.latest);
+    return &go_on_from(last, expected.latest);
   }
   // Notes that a path has come which was not expected. From here on it is the expected one.
-  void follow(Path& path) noexcept {
+  void follow(Last& last, Path& path) noexcept {
     const std::uint16_t place = place_of(path);
-    Expected& expected = expected_after(last_, path.return_address);
+    Expected& expected = expected_after(last, path.return_address);
     expected = {place, expected.latest};
-    std::uint16_t* const successors = at(last_).successors;
+    std::uint16_t* const successors = at(last).successors;
     if (successors[0] != place) successors[1] = std::exchange(successors[0], place);
-    go_on_from(place);
+    go_on_from(last, place);
   }
 
   // The path of a call made in `caller`; nullptr if it is not known. If the caller's paths have a branch, returns the
@@ -147,10 +150,10 @@ class PathMemo {
   // Remembers a path. Others may be forgotten: some of the same caller when a word is found that tells them apart, the
   // oldest if no word does, and all paths if there is no room. nullptr: the path has too many words, or words that lie
   // below the stack pointer, or too far above it.
-  Path* add(const Builder& built, std::uint32_t number) noexcept {
+  Path* add(Last& last, const Builder& built, std::uint32_t number) noexcept {
     if (built.overflow || !have_offsets<FarOffset>(built)) return nullptr;
     const bool near = built.count != 0 && built.count <= max_near && have_offsets<NearOffset>(built);
-    if (used_ + lines_of(built.count, near) + lines_of(max_branch_words, true) > capacity) clear();
+    if (used_ + lines_of(built.count, near) + lines_of(max_branch_words, true) > capacity) clear(last);
     const std::uint16_t place = new_path(built.caller, built.count, near);
     Path& path = at(place);
     path.fingerprint = fingerprint_of(built.caller.base & built.base_mask, built.words, built.count);
@@ -172,12 +175,12 @@ class PathMemo {
     return &path;
   }
 
-  void clear() noexcept {
+  void clear(Last& last) noexcept {
     std::memset(expected_, 0, sizeof expected_);
     std::memset(buckets_, 0, sizeof buckets_);
     std::memset(branches_, 0, sizeof branches_);
     used_ = 0;
-    last_ = 0;
+    last = 0;
     at(0) = {};
   }
 
@@ -224,8 +227,8 @@ class PathMemo {
     const Path& path = at(place);
     return is_called_in(path, caller) && path.near && is_taken_near(path, caller);
   }
-  [[gnu::always_inline]] Path& go_on_from(std::uint16_t place) noexcept {
-    last_ = place;
+  [[gnu::always_inline]] Path& go_on_from(Last& last, std::uint16_t place) noexcept {
+    last = place;
     Path& path = at(place);
     for (const std::uint16_t successor : path.successors) __builtin_prefetch(&at(successor));
     return path;
@@ -358,7 +361,6 @@ class PathMemo {
   }
 
   std::uint32_t used_;
-  std::uint16_t last_;  // place of the path that came last
   Expected expected_[1U << expected_bits];
   std::uint16_t buckets_[1U << bucket_bits];   // by caller
   std::uint16_t branches_[1U << bucket_bits];  // by caller and words

@@ -74,7 +74,7 @@ std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept
 // The site of a path that the thread had not remembered. `path`: where it is remembered now; nullptr if it is not.
 Site site_at(Thread& thread, std::uint32_t number, PathMemo::Path* path) noexcept {
   if (path == nullptr) return {number, &thread.any_rows};
-  thread.paths.follow(*path);
+  thread.paths.follow(thread.last_path, *path);
   return {number, &path->rows};
 }
 
@@ -96,7 +96,7 @@ Site find_python_site(Thread& thread) noexcept {
   const CallPath path = choose_python_frames(all_frames, depth, chosen);
   const std::uint32_t number =
       number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, all_frames[chosen[i]]); });
-  return site_at(thread, number, thread.paths.add(read, number));
+  return site_at(thread, number, thread.paths.add(thread.last_path, read, number));
 }
 
 Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noexcept {
@@ -107,7 +107,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
       number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
   read.caller.stack &= stack_matters;
   const bool is_known_again = stack_matters != 0 || !in_binding;
-  return site_at(thread, number, is_known_again ? thread.paths.add(read, number) : nullptr);
+  return site_at(thread, number, is_known_again ? thread.paths.add(thread.last_path, read, number) : nullptr);
 }
 
 // Finds the site of a path that this thread does not remember.
@@ -130,7 +130,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return find_site(thread, return_address, stack, base);
-  thread.paths.follow(*known);
+  thread.paths.follow(thread.last_path, *known);
   if (stack_matters == 0) thread.addresses.add(return_address, known->number);
   return {known->number, &known->rows};
 }
@@ -138,7 +138,8 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
 // Finds the site of a path that is not the one expected first.
 [[gnu::noinline]] Site also_expected_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                           std::uintptr_t base) noexcept {
-  PathMemo::Path* known = thread.paths.find_also_expected({return_address, stack & stack_matters, base});
+  PathMemo::Path* known =
+      thread.paths.find_also_expected(thread.last_path, {return_address, stack & stack_matters, base});
   if (known == nullptr) return look_for_site(thread, return_address, stack, base);
   return {known->number, &known->rows};
 }
@@ -150,7 +151,7 @@ Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack
   if (stack_matters == 0)
     if (AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
       return {known->number, &known->rows};
-  PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
+  PathMemo::Path* known = thread.paths.find_expected(thread.last_path, {return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return also_expected_site(thread, return_address, stack, base);
   return {known->number, &known->rows};
@@ -185,7 +186,7 @@ void choose_paths() noexcept {
 }
 
 void begin_paths(Thread& thread) noexcept {
-  thread.paths.clear();
+  thread.paths.clear(thread.last_path);
   thread.addresses.clear();
   thread.stack = stack_of_thread();
 }

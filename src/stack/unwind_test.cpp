@@ -180,27 +180,29 @@ PathMemo::Builder built_from(std::uintptr_t* words, unsigned count) {
 
 TEST(PathMemo, KnowsAPathAsLongAsItsWordsAreTheSame) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[] = {1, 2, 3};
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
-  memo->add(built_from(words, 3), 17);
+  memo->add(last, built_from(words, 3), 17);
   ASSERT_NE(memo->find(frame_at(words)), nullptr);
   EXPECT_EQ(memo->find(frame_at(words))->number, 17U);
   words[2] = 4;
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
-  memo->add(built_from(words, 3), 18);
+  memo->add(last, built_from(words, 3), 18);
   EXPECT_EQ(memo->find(frame_at(words))->number, 18U);
   words[2] = 3;
   EXPECT_EQ(memo->find(frame_at(words))->number, 17U);
-  memo->clear();
+  memo->clear(last);
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
 }
 
 TEST(PathMemo, TheFramePointerCountsWhereThePathDependsOnIt) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[] = {1};
   PathMemo::Builder built = built_from(words, 1);
   built.base_mask = ~std::uintptr_t{0};
-  memo->add(built, 17);
+  memo->add(last, built, 17);
   Frame caller = frame_at(words);
   EXPECT_NE(memo->find(caller), nullptr);
   caller.base = 8;
@@ -210,6 +212,7 @@ TEST(PathMemo, TheFramePointerCountsWhereThePathDependsOnIt) {
 // Some are near; the others have more words, or words far above the stack pointer.
 TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::vector<std::uintptr_t> stack(std::size_t{1} << 17);
   for (const unsigned step : {1U, 1000U, 10000U})
     for (const unsigned count : {1U, 4U, 5U, 7U, 8U, 9U, 12U, 13U, 16U, 17U, PathMemo::max_words}) {
@@ -222,11 +225,11 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
         stack[std::size_t{step} * i] = 0x7f0000000000 + i * step;
         built.add({address(i), stack[std::size_t{step} * i]});
       }
-      PathMemo::Path* path = memo->add(built, count);
+      PathMemo::Path* path = memo->add(last, built, count);
       ASSERT_NE(path, nullptr);
       EXPECT_EQ(path->near, count <= PathMemo::max_near && step * (count - 1) <= UINT16_MAX);
       EXPECT_EQ(memo->find(built.caller), path);
-      memo->follow(*path);
+      memo->follow(last, *path);
       Frame moved = built.caller;
       moved.base ^= 1;
       EXPECT_EQ(memo->find(moved), nullptr);
@@ -246,9 +249,10 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
 
 TEST(PathMemo, TellsWordsThatChangePlacesApart) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[20];
   for (unsigned i = 0; i < 20; ++i) words[i] = 0x555500001000 + 0x10 * i;
-  memo->add(built_from(words, 20), 1);
+  memo->add(last, built_from(words, 20), 1);
   for (unsigned i = 0; i < 20; ++i)
     for (unsigned j = 0; j < i; ++j) {
       std::swap(words[i], words[j]);
@@ -260,20 +264,22 @@ TEST(PathMemo, TellsWordsThatChangePlacesApart) {
 
 TEST(PathMemo, DoesNotRememberWordsThatHaveNoOffset) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[3] = {1, 2, 3};
   PathMemo::Builder built = built_from(words, 3);
   built.caller.stack += sizeof words[0];  // the first word lies below
-  EXPECT_EQ(memo->add(built, 1), nullptr);
+  EXPECT_EQ(memo->add(last, built, 1), nullptr);
   built = built_from(words, 3);
   ++built.words[1].address;  // unaligned
-  EXPECT_EQ(memo->add(built, 1), nullptr);
+  EXPECT_EQ(memo->add(last, built, 1), nullptr);
   built = built_from(words, 0);  // no words: a path of mpi4py
-  EXPECT_NE(memo->add(built, 1), nullptr);
+  EXPECT_NE(memo->add(last, built, 1), nullptr);
   EXPECT_NE(memo->find(built.caller), nullptr);
 }
 
 TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[8] = {};
   const auto take = [&](unsigned way) {  // one of 216; the later half is shorter
     for (unsigned i = 0; i < 3; ++i, way /= 6) words[2 * i] = way % 6;
@@ -290,7 +296,7 @@ TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
         continue;
       }
       all_known = false;
-      memo->add(built, way);
+      memo->add(last, built, way);
       ASSERT_LT(++added, 5U * 216);
       ASSERT_NE(memo->find(frame_at(words)), nullptr);
     }
@@ -311,6 +317,7 @@ TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
 // There are two families of call paths. The words that distinguish the paths of one have arbitrary values in the other.
 TEST(PathMemo, KnowsWaysThatDoNotHaveTheWordsThatTellOthersApart) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   std::uintptr_t words[4] = {};
   unsigned added = 0;
   for (unsigned round = 0; round < 100; ++round)
@@ -321,7 +328,7 @@ TEST(PathMemo, KnowsWaysThatDoNotHaveTheWordsThatTellOthersApart) {
       PathMemo::Builder built = built_from(words, 3);
       if (way % 2 == 1) built.count = 2;
       const PathMemo::Path* known = memo->find(frame_at(words));
-      if (known == nullptr) memo->add(built, way), ++added;
+      if (known == nullptr) memo->add(last, built, way), ++added;
       ASSERT_NE(memo->find(frame_at(words)), nullptr);
       EXPECT_EQ(memo->find(frame_at(words))->number, way);
     }
@@ -334,21 +341,22 @@ class ExpectedPaths : public testing::Test {
   ExpectedPaths() {
     for (unsigned i = 0; i < 4; ++i) {
       words_[i][0] = i;
-      memo_->add(built_from(words_[i], 3), i);
+      memo_->add(last_, built_from(words_[i], 3), i);
     }
   }
   // Whether the path was expected.
   bool take(unsigned which) {
-    PathMemo::Path* expected = memo_->find_expected(frame_at(words_[which]));
-    if (expected == nullptr) expected = memo_->find_also_expected(frame_at(words_[which]));
+    PathMemo::Path* expected = memo_->find_expected(last_, frame_at(words_[which]));
+    if (expected == nullptr) expected = memo_->find_also_expected(last_, frame_at(words_[which]));
     if (expected == nullptr)
-      memo_->follow(*memo_->find(frame_at(words_[which])));
+      memo_->follow(last_, *memo_->find(frame_at(words_[which])));
     else
       EXPECT_EQ(expected->number, which);
     return expected != nullptr;
   }
 
   std::unique_ptr<PathMemo> memo_ = std::make_unique<PathMemo>();
+  PathMemo::Last last_ = 0;
   std::uintptr_t words_[4][3] = {};
 };
 
@@ -360,12 +368,12 @@ TEST_F(ExpectedPaths, AreThoseThatCameAfterTheSameOne) {
 
 TEST_F(ExpectedPaths, AreExpectedFirstIfTheyCameLast) {
   for (const unsigned which : {1U, 2U, 1U, 3U, 1U}) take(which);
-  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_expected(last_, frame_at(words_[2])), nullptr);
   EXPECT_TRUE(take(3));
   EXPECT_TRUE(take(1));
   EXPECT_TRUE(take(2));
   EXPECT_TRUE(take(1));
-  const PathMemo::Path* latest = memo_->find_expected(frame_at(words_[2]));
+  const PathMemo::Path* latest = memo_->find_expected(last_, frame_at(words_[2]));
   ASSERT_NE(latest, nullptr);
   EXPECT_EQ(latest->number, 2U);
 }
@@ -373,8 +381,8 @@ TEST_F(ExpectedPaths, AreExpectedFirstIfTheyCameLast) {
 TEST_F(ExpectedPaths, AreOfTheSameWordsOnly) {
   for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
   words_[2][2] = 7;
-  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
-  EXPECT_EQ(memo_->find_also_expected(frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_expected(last_, frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_also_expected(last_, frame_at(words_[2])), nullptr);
   words_[2][2] = 0;
   EXPECT_TRUE(take(2));
 }
@@ -390,18 +398,19 @@ TEST_F(ExpectedPaths, GiveWayWhereThereAreMany) {
 
 TEST_F(ExpectedPaths, AreForgottenWithThePaths) {
   for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
-  memo_->clear();
-  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
-  EXPECT_EQ(memo_->find_also_expected(frame_at(words_[2])), nullptr);
-  for (unsigned i = 0; i < 4; ++i) memo_->follow(*memo_->add(built_from(words_[i], 3), i));
+  memo_->clear(last_);
+  EXPECT_EQ(memo_->find_expected(last_, frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_also_expected(last_, frame_at(words_[2])), nullptr);
+  for (unsigned i = 0; i < 4; ++i) memo_->follow(last_, *memo_->add(last_, built_from(words_[i], 3), i));
   EXPECT_FALSE(take(1));
 }
 
 TEST(PathMemo, IsNeverFull) {
   const auto memo = std::make_unique<PathMemo>();
+  PathMemo::Last last = 0;
   static std::uintptr_t words[100000];
   for (unsigned i = 0; i + 8 < std::size(words); ++i) {
-    memo->add(built_from(&words[i], 8), i);
+    memo->add(last, built_from(&words[i], 8), i);
     const PathMemo::Path* known = memo->find(frame_at(&words[i]));
     ASSERT_NE(known, nullptr);
     ASSERT_EQ(known->number, i);

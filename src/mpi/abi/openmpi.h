@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "mpi/abi/page.h"
+#include "recorder/every_call.h"
 
 namespace tare::mpi::abi {
 
@@ -56,7 +57,7 @@ struct OpenMpi : Callbacks {
 
   static Comm comm_world() noexcept { return handles.comm_world; }
   static Comm comm_null() noexcept { return handles.comm_null; }
-  static Request request_null() noexcept { return handles.request_null; }
+  static Request request_null() noexcept { return null_request; }
   static Datatype datatype_null() noexcept { return handles.datatype_null; }
   static Message message_null() noexcept { return handles.message_null; }
   static Group group_null() noexcept { return handles.group_null; }
@@ -96,15 +97,17 @@ struct OpenMpi : Callbacks {
 
   static bool bind(Lookup lookup, void* context) noexcept {
     Handles found{};
+    Request null{};
     const bool complete = find(found.comm_world, "ompi_mpi_comm_world", lookup, context) &&
                           find(found.comm_null, "ompi_mpi_comm_null", lookup, context) &&
-                          find(found.request_null, "ompi_request_null", lookup, context) &&
+                          find(null, "ompi_request_null", lookup, context) &&
                           find(found.datatype_null, "ompi_mpi_datatype_null", lookup, context) &&
                           find(found.datatype_byte, "ompi_mpi_byte", lookup, context) &&
                           find(found.message_null, "ompi_message_null", lookup, context) &&
                           find(found.group_null, "ompi_mpi_group_null", lookup, context);
     if (!complete) return false;
     handles = found;
+    null_request = null;
     return true;
   }
 
@@ -112,7 +115,6 @@ struct OpenMpi : Callbacks {
   struct Handles {
     Comm comm_world;
     Comm comm_null;
-    Request request_null;
     Datatype datatype_null;
     Datatype datatype_byte;
     Message message_null;
@@ -120,6 +122,8 @@ struct OpenMpi : Callbacks {
   };
   // Hidden, so that an access is one load also from a shared library.
   [[gnu::visibility("hidden")]] static inline constinit Handles handles{};
+  // Aligned, because it is the first of the variables of every call in the library.
+  TARE_EVERY_CALL alignas(64) [[gnu::visibility("hidden")]] static inline constinit Request null_request{};
 
   template <typename Handle>
   static bool find(Handle& handle, const char* symbol, Lookup lookup, void* context) noexcept {

@@ -19,7 +19,7 @@ void count_left() noexcept {
 // The thread does not wait any more.
 void stop_waiting(const Thread& thread) noexcept {
   if (requests.count() == 0) return;
-  const std::uint32_t waiter = thread.shared().block + 1;
+  const std::uint32_t waiter = thread.block + 1;
   requests.for_each([&](Request& entry) {
     if (entry.waiter == waiter) entry.waiter = 0;
   });

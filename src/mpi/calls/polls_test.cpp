@@ -37,7 +37,7 @@ class PollsTest : public testing::Test {
     built.count = 0;
     built.overflow = false;
     for (std::uintptr_t& word : words_) built.add({reinterpret_cast<std::uintptr_t>(&word), word});
-    paths_->add(built, call_.site);
+    paths_->add(last_path_, built, call_.site);
   }
   std::uint64_t key() const { return Polls::key_of(caller().return_address, function); }
   Polls::Site& site() { return polls_->site(key()); }
@@ -72,6 +72,7 @@ class PollsTest : public testing::Test {
   std::uintptr_t words_[3] = {1, 2, 3};
   std::unique_ptr<Polls> polls_ = std::make_unique<Polls>();
   std::unique_ptr<stack::PathMemo> paths_ = std::make_unique<stack::PathMemo>();
+  stack::PathMemo::Last last_path_ = 0;
   std::unique_ptr<format::LocationHeader> shared_ = std::make_unique<format::LocationHeader>();
   std::unique_ptr<recorder::Location> location_ = std::make_unique<recorder::Location>();
   format::ProfileRow row_{};
@@ -235,7 +236,7 @@ TEST_F(PollsTest, AStreakIsOfOneSite) {
   built.count = 0;
   built.overflow = false;
   built.add({reinterpret_cast<std::uintptr_t>(&words_[0]), words_[0]});
-  paths_->add(built, call_.site);
+  paths_->add(last_path_, built, call_.site);
   const std::uint64_t other_key = Polls::key_of(elsewhere.return_address, function);
   format::ProfileRow other_row{};
   const auto poll_elsewhere = [&] {

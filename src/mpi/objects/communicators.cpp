@@ -13,8 +13,7 @@
 namespace tare::mpi {
 
 TARE_EVERY_CALL constinit std::atomic<std::uint32_t> communicator_generation{0};
-// Aligned, because it is the first of them in the library.
-TARE_EVERY_CALL alignas(64) constinit std::atomic<std::uint32_t> datatype_generation{0};
+TARE_EVERY_CALL constinit std::atomic<std::uint32_t> datatype_generation{0};
 
 namespace {
 

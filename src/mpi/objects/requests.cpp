@@ -5,8 +5,10 @@
 
 namespace tare::mpi {
 
-TARE_EVERY_CALL constinit Requests requests;
+// Aligned no more than needed, which compilers do otherwise: so it shares its cache line.
+TARE_EVERY_CALL alignas(Requests) constinit Requests requests;
 
+constinit recorder::SpinLock Requests::lock_;
 constinit std::uint64_t Requests::received_[format::request_capacity] = {};
 constinit std::uint16_t Requests::next_[format::request_capacity] = {};
 
@@ -48,7 +50,7 @@ void Requests::give_back(std::uint16_t number) noexcept {
   } else {
     if (may_share(known.kind)) return false;
     known.starts = 1;  // the older one has ended
-    known.id = ++table_->last_id;
+    known.id = ++last_id_;
   }
   return true;
 }
@@ -70,7 +72,7 @@ Request* Requests::place_any(std::uint64_t handle, std::uint32_t block, std::uin
   }
   const unsigned slot = slot_of(handle);
   const std::uint16_t newest = table.index[slot];
-  if (newest == 0 && direct.handle == 0) return &begin(table, direct);
+  if (newest == 0 && direct.handle == 0) return &begin(direct);
   std::uint16_t before = 0;
   for (std::uint16_t number = newest; number != 0; before = number, number = next_[number]) {
     Request& known = table.entries[number];
@@ -89,7 +91,7 @@ Request* Requests::place_any(std::uint64_t handle, std::uint32_t block, std::uin
   }
   next_[number] = newest;
   table.index[slot] = number;
-  return &begin(table, table.entries[number]);
+  return &begin(table.entries[number]);
 }
 
 // An entry for another request of the handle of `direct`. Both lie elsewhere then.
@@ -104,7 +106,7 @@ Request* Requests::add_beside(Request& direct, std::uint8_t kind) noexcept {
   }
   next_[number] = older;
   table_->index[slot_of(handle)] = number;
-  return &begin(*table_, table_->entries[number]);
+  return &begin(table_->entries[number]);
 }
 
 // Moves a request away from where its handle hashes to. Returns its new number; 0 if there is no room.
@@ -137,7 +139,7 @@ void Requests::disown(std::uint64_t handle) noexcept {
 void Requests::erase_any(std::uint16_t number) noexcept {
   format::RequestTable& table = *table_;
   Request& entry = table.entries[number];
-  if (number < direct_entries) return free(table, entry);
+  if (number < direct_entries) return free(entry);
   const unsigned slot = slot_of(entry.handle);
   if (std::uint16_t before = table.index[slot]; before != number) {
     while (next_[before] != number) before = next_[before];
@@ -147,7 +149,7 @@ void Requests::erase_any(std::uint16_t number) noexcept {
   } else {
     table.index[move_up(slot)] = 0;
   }
-  change_count(table, -1U);
+  change_count(-1U);
   give_back(number);
 }
 
@@ -179,7 +181,7 @@ bool Requests::copy(std::uint64_t handle, std::uint32_t block, std::uint32_t wai
   if (entry == nullptr) return false;
   if (waiter != 0 && entry->active) entry->waiter = waiter;
   static_cast<Request&>(to) = *entry;
-  to.newest = table_->last_id;
+  to.newest = last_id_;
   return true;
 }
 
@@ -221,6 +223,8 @@ void Requests::after_fork() noexcept {
   lock_.reset();
   table_ = plain_ = nullptr;
   others_ = 0;
+  count_.store(0, std::memory_order_relaxed);
+  last_id_ = 0;
 }
 
 }  // namespace tare::mpi

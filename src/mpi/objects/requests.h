@@ -53,7 +53,7 @@ struct RequestCopy : Request {
 class Requests {
  public:
   // The number of entries. A hint that avoids work when there are none.
-  std::uint32_t count() const noexcept { return table_ == nullptr ? 0 : table_->count.load(std::memory_order_relaxed); }
+  std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // Adds a request. fill(Request&) sets all values except `starter`. False if there is no room. If this request or the
   // others of its handle may have a common handle, it is added to them; else it replaces them.
@@ -169,7 +169,7 @@ class Requests {
  private:
   class Locked {
    public:
-    explicit Locked(Requests& requests) noexcept : lock_(requests.shared_ ? &requests.lock_ : nullptr) {
+    explicit Locked(Requests& requests) noexcept : lock_(requests.shared_ ? &Requests::lock_ : nullptr) {
       if (recorder::seldom(lock_ != nullptr)) lock_->lock();
     }
     ~Locked() {
@@ -226,8 +226,8 @@ class Requests {
     const auto begin = reinterpret_cast<std::uintptr_t>(table_->entries);
     return at >= begin && at < begin + sizeof table_->entries;
   }
-  static void change_count(format::RequestTable& table, std::uint32_t by) noexcept {
-    table.count.store(table.count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  void change_count(std::uint32_t by) noexcept {
+    count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   Request* pick(std::uint64_t handle, std::uint32_t block) noexcept;
   // The entry for a request. Single values are passed in registers.
@@ -236,13 +236,13 @@ class Requests {
     if (plain_ != nullptr) [[likely]] {
       Request& direct = direct_of(*plain_, handle);
       if (direct.handle == 0) [[likely]]
-        return &begin(*plain_, direct);
+        return &begin(direct);
     }
     return place_any(handle, block, row, kind);
   }
-  [[gnu::always_inline]] static Request& begin(format::RequestTable& table, Request& entry) noexcept {
-    change_count(table, 1);
-    entry.id = ++table.last_id;
+  [[gnu::always_inline]] Request& begin(Request& entry) noexcept {
+    change_count(1);
+    entry.id = ++last_id_;
     entry.starts = 1;
     return entry;
   }
@@ -258,11 +258,11 @@ class Requests {
   [[gnu::always_inline]] void erase(Request& entry) noexcept {
     if (plain_ == nullptr) [[unlikely]]
       return erase_any(number_of(entry));
-    free(*plain_, entry);
+    free(entry);
   }
-  [[gnu::always_inline]] static void free(format::RequestTable& table, Request& entry) noexcept {
+  [[gnu::always_inline]] void free(Request& entry) noexcept {
     std::atomic_ref(entry.handle).store(0, std::memory_order_release);
-    change_count(table, -1U);
+    change_count(-1U);
   }
   [[gnu::noinline]] void erase_any(std::uint16_t number) noexcept;
   [[gnu::always_inline]] void end(Request& entry) noexcept {
@@ -281,10 +281,12 @@ class Requests {
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on
   // The same while all requests lie where their handles hash to, else nullptr.
   format::RequestTable* plain_ = nullptr;
-  std::uint32_t others_ = 0;  // requests that lie elsewhere
+  std::uint32_t others_ = 0;             // requests that lie elsewhere
+  std::atomic<std::uint32_t> count_{0};  // requests in the table
+  std::uint32_t last_id_ = 0;
   bool shared_ = false;
-  recorder::SpinLock lock_;
   // Beside the object, which then is so small that it lies with what every call reads.
+  static recorder::SpinLock lock_;
   static std::uint64_t received_[format::request_capacity];  // by entry
   // By entry: the next older one of its handle; of a free entry behind the first, the next free one. 0: none, as for
   // all of the first entries.

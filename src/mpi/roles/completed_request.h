@@ -107,7 +107,7 @@ template <class A, bool samples, bool simple = false>
 // row of this thread with the same key.
 inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexcept {
   if (thread.mode == recorder::Mode::paused || request.unrecorded()) return nullptr;
-  if (request.block == thread.shared().block) return &thread.profile.rows[request.row];
+  if (request.block == thread.block) return &thread.profile.rows[request.row];
   const format::ProfileRow* row = recorder::row_of(request.block, request.row);
   return row == nullptr ? nullptr : &thread.profile.row(row->site, row->function, row->size_class, row->communicator);
 }
@@ -125,7 +125,7 @@ template <class A, bool samples>
 template <class A, bool samples>
 [[gnu::noinline]] void complete_any(Thread& thread, std::uint64_t handle, const Request& found,
                                     const typename A::Status* status, std::uint64_t waited) noexcept {
-  const std::uint32_t block = thread.shared().block;
+  const std::uint32_t block = thread.block;
   Request entry;
   if (requests.claim(handle, found, block, entry)) {
     const format::RecordKind kind = entry.block == block ? format::completion : format::foreign_completion;
@@ -139,7 +139,7 @@ template <class A, bool samples>
 // The block of a thread that records; for one that does not, a number that no request has.
 inline std::uint32_t recording_block(const Thread& thread) noexcept {
   static_assert(Starter::no_block == UINT32_MAX);
-  return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.shared().block;
+  return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.block;
 }
 
 // A request of `handle` has completed. `found`: the entry of the handle before the call, or nullptr. `block`:
@@ -182,7 +182,7 @@ inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr
 }
 [[gnu::always_inline]] inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits,
                                                      RequestCopy* copy) noexcept {
-  const std::uint32_t block = thread.shared().block;
+  const std::uint32_t block = thread.block;
   if (requests.shared() && copy != nullptr) [[unlikely]]
     return look_up_shared(handle, waits, block, copy);
   Request* entry = requests.of(handle);

@@ -116,8 +116,7 @@ struct Fetches : Describes {
 inline Starter starter_of(const Thread& thread, const format::ProfileRow& row, unsigned kind) noexcept {
   if (thread.mode == recorder::Mode::paused) [[unlikely]]
     return {Starter::no_block, 0, static_cast<std::uint8_t>(kind | format::unrecorded_request)};
-  return {thread.shared().block, static_cast<std::uint16_t>(&row - thread.profile.rows),
-          static_cast<std::uint8_t>(kind)};
+  return {thread.block, static_cast<std::uint16_t>(&row - thread.profile.rows), static_cast<std::uint8_t>(kind)};
 }
 
 // Stores in the entry of a request which call has started it.
@@ -246,7 +245,7 @@ struct FreesRequest : Role {
   std::uint64_t handle;
   explicit FreesRequest(const typename A::Request* request) noexcept
       : handle(request == nullptr ? 0 : bits(*request)) {}
-  void before(Thread& thread, recorder::Call&) noexcept { requests.free(handle, thread.shared().block); }
+  void before(Thread& thread, recorder::Call&) noexcept { requests.free(handle, thread.block); }
 };
 
 }  // namespace tare::mpi

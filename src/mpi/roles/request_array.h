@@ -155,7 +155,7 @@ class FewRequests {
         seldom(requests.shared()) || seldom(requests.count() == 0))
       return false;
     const Handle null = A::request_null();
-    const std::uint32_t waiter = thread.shared().block + 1;
+    const std::uint32_t waiter = thread.block + 1;
     std::uint32_t present = 0;
     unsigned kinds = 0;
     for (int i = 0; i < count; ++i) {
