@@ -4,12 +4,12 @@
 # make test   everything there is to test
 # make bench  what measuring costs
 # make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
-# make test-install  tests other ways to install tare, as somebody else
+# make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench docs wheel test-wheel test-install sanitize coverage mutants format lint clean
+.PHONY: all demo check test bench docs wheel test-wheel deb test-install sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -76,7 +76,12 @@ test-wheel: wheel
 	@tools/venv.sh test
 	@$(PYTHON) -m pytest tests/install/test_wheel.py
 
-test-install: all
+deb:
+	@tools/apt.sh build optional deb
+	@tools/venv.sh build
+	@tools/deb.sh
+
+test-install: all deb
 	@tools/apt.sh test install
 	@tools/venv.sh test
 	@$(PYTHON) -m pytest tests/install --ignore tests/install/test_wheel.py
