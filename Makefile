@@ -6,10 +6,11 @@
 # make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
 # make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
+# make test-slurm  jobs of Slurm over two nodes of this machine
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench docs wheel test-wheel deb test-install sanitize coverage mutants format lint clean
+.PHONY: all demo check test bench docs wheel test-wheel deb test-install test-slurm sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -85,6 +86,13 @@ test-install: all deb
 	@tools/apt.sh test install
 	@tools/venv.sh test
 	@$(PYTHON) -m pytest tests/install --ignore tests/install/test_wheel.py
+
+# Jobs of Slurm over two nodes, one test at a time: they share the control groups of the machine.
+test-slurm:
+	@tools/apt.sh build test
+	@tools/venv.sh build test
+	@tools/build.sh
+	@$(PYTHON) -m pytest tests/slurm
 
 # The unit tests under ASan with UBSan, and under TSan; MPI_THREAD_MULTIPLE under TSan.
 sanitize:

@@ -28,7 +28,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/{proctrack}
+KillWait={kill_wait_s}
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -42,16 +43,27 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 @contextmanager
-def cluster(hosts: Hosts, folder: Path, *, ranks_per_host: int) -> Iterator[dict[str, str]]:
-    """Slurm, while it is entered: the variables with which its commands find it."""
+def cluster(
+    hosts: Hosts, folder: Path, *, ranks_per_host: int, proctrack: str = "linuxproc", kill_wait_s: int = 30
+) -> Iterator[dict[str, str]]:
+    """Slurm, while it is entered: the variables with which its commands find it.
+
+    `proctrack`: how it finds the processes of a job that it kills; "cgroup" finds all.
+    """
     configuration = folder / "slurm.conf"
     nodes = "\n".join(
         f"NodeName={host.name} NodeAddr={host.address} CPUs={ranks_per_host}" for host in hosts.hosts
     )
     (folder / "state").mkdir()
-    # Nothing uses control groups; but slurmd would look for those of systemd.
-    (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-    configuration.write_text(_CONFIGURATION.format(first=hosts.hosts[0], folder=folder, nodes=nodes))
+    # Control groups are not used, or each host mounts its own; but slurmd would look for those of systemd.
+    (folder / "cgroup.conf").write_text(
+        "CgroupPlugin=cgroup/v1\nCgroupAutomount=yes\nCgroupMountpoint=/tmp/cgroup\n"
+    )
+    configuration.write_text(
+        _CONFIGURATION.format(
+            first=hosts.hosts[0], folder=folder, nodes=nodes, proctrack=proctrack, kill_wait_s=kill_wait_s
+        )
+    )
     variables = {"SLURM_CONF": str(configuration)}
     daemons: list[subprocess.Popen[bytes]] = []
 

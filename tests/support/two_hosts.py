@@ -18,7 +18,7 @@ from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
 from measured import PROGRAMS
 
-PATIENCE_S = 90
+PATIENCE_S = 150
 RANKS = 4  # two on each host
 MPIS = [mpich4(), openmpi4()]
 
