@@ -1,7 +1,7 @@
 # make        builds; afterwards .venv/bin/tare is the command
 # make demo   measures a real program
 # make check  the quick tests: format, types, unit tests, one measured run
-# make test   everything there is to test
+# make test   everything there is to test, but for make test-long
 # make bench  what measuring costs
 # make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
 # make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
@@ -10,7 +10,7 @@
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test bench docs wheel test-wheel deb test-install test-slurm sanitize coverage mutants format lint clean
+.PHONY: all demo check test test-long bench docs wheel test-wheel deb test-install test-slurm sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -51,11 +51,19 @@ test:
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest -n 2 tests/unit
-	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear -m "not alone" tests/integration tests/study || \
+	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear -m "not alone and not long" tests/integration tests/study || \
 	 { [ $$? -eq 1 ] && $(PYTHON) -m pytest --last-failed --last-failed-no-failures none tests/integration tests/study; }
-	@$(PYTHON) -m pytest -m alone tests/integration tests/study
-	@fuzz/run.sh 20 1
+	@$(PYTHON) -m pytest -m "alone and not long" tests/integration tests/study
+	@fuzz/run.sh 8 1
 	@[ ! -s build/repeated.txt ] || { echo "These tests passed only when they were repeated:"; cat build/repeated.txt; }
+
+# Programs of others that take a minute each.
+test-long:
+	@tools/apt.sh build optional test
+	@tools/venv.sh build study test
+	@tools/mpi.sh
+	@tools/build.sh $(DEVELOPER)
+	@$(PYTHON) -m pytest -m long tests/integration tests/study
 
 bench:
 	@tools/apt.sh build optional demo bench

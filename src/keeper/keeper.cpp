@@ -123,6 +123,7 @@ class Keeper {
   reader::Collected collect(bool saves_living) {
     reader::Collecting how;
     how.saves_living = saves_living;
+    how.waits_for_beginners = true;
     how.file = file_;
     how.ending_of = [this](const reader::SegmentName& segment) { return watch_.ending_of(segment.file); };
     return reader::collect_left(paths_, how);

@@ -293,7 +293,11 @@ def of_mpi4py(_: Path) -> list[Path | str]:
 
 
 @pytest.mark.flaky(reruns=1)  # how a machine shares its processors among programs changes what is found
-@pytest.mark.parametrize("program", [smg, amg, lammps, hpcc, of_mpi4py], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(each, id=each.__name__) for each in (smg, amg, of_mpi4py)]
+    + [pytest.param(each, id=each.__name__, marks=pytest.mark.long) for each in (lammps, hpcc)],
+)
 def test_each_sentence_is_borne_out(
     program: Callable[[Path], list[Path | str]], tare: Path, tmp_path: Path
 ) -> None:

@@ -40,7 +40,12 @@ class Result:
 
 @pytest.mark.timeout(2 * TIMEOUT_S + 60)
 @pytest.mark.parametrize("ranks", [1, 2] if FULL else [2])
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@pytest.mark.parametrize(
+    "mpi",
+    [pytest.param(openmpi4(), marks=pytest.mark.long), mpich4()],
+    ids=lambda env: env.name,
+    indirect=True,
+)
 def test_same_result(ranks: int, mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     left_out = ENDLESS.get((mpi.name, ranks), []) + ([] if FULL else SLOW)
     options = [word for module in left_out for word in ("-e", rf"{module}\.py")]

@@ -50,6 +50,7 @@ def found(exported: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 
 @pytest.mark.timeout(1200)
+@pytest.mark.long
 def test_a_cluster_of_two_workers_finds_the_same(
     exported: Path, found: dict[str, list[dict[str, Any]]], tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "format/segment_name.h"
 #include "reader/events/event_stream.h"
@@ -54,6 +55,18 @@ class CollectTest : public ::testing::Test {
   TempDir run_dir_;
   TempDir segment_dir_;
 };
+
+// A process makes the file of its segment, and maps it a moment later.
+TEST_F(CollectTest, ASegmentThatBeginsIsLeftToItsProcess) {
+  const std::string path =
+      segment_dir_.path() + "/tare-" + run_id + "-" + std::to_string(getpid()) + "-00000000000000ab";
+  std::ofstream(path).put('\0');
+  EXPECT_EQ(collect_all().running, 1U);
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+  EXPECT_EQ(collect_all().running, 0U) << "its process never came so far";
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
 
 TEST_F(CollectTest, AFlightRecorderKeepsWhatIsYoung) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));

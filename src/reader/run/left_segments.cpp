@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -201,7 +202,7 @@ class Collector {
       if (!vanished) say(segment.error());  // else another collector was faster
       return;
     }
-    const Life life = segment->life();
+    const Life life = begins(*segment, name) ? Life::lives : segment->life();
     if (life == Life::lives) ++collected_.running;
     if (life == Life::unknown && !how_.presume_ended) ++collected_.unknown;
     const bool ended = life == Life::gone || (life == Life::unknown && how_.presume_ended);
@@ -210,6 +211,14 @@ class Collector {
     if (segment->is_initialised() && !drain(*segment, name, ended)) return;
     if (!ended) return;
     ::unlink((directory + "/" + name.file).c_str());
+  }
+
+  // Whether a process may be about to begin with the segment. Between making and mapping its file, nothing in that
+  // tells that it lives.
+  bool begins(const SegmentFile& segment, const SegmentName& name) const {
+    if (segment.is_initialised() || !segment.is_new()) return false;
+    if (how_.ending_of && how_.ending_of(name)) return false;
+    return how_.waits_for_beginners || ::kill(static_cast<pid_t>(name.pid), 0) == 0 || errno == EPERM;
   }
 
   // True if all of it was written.

@@ -38,6 +38,8 @@ struct Collecting {
   // What processes that live have recorded so far is written, too; their segments stay, and so do those of which
   // nothing tells whether they run.
   bool saves_living = false;
+  // A process that is about to begin lives, also if its number means nothing here.
+  bool waits_for_beginners = false;
   // The name of the file that is written; empty: <host>.tare.
   std::string file{};
   // What the run directory holds; nullptr: those files whose names begin as `file` are opened if they are needed.

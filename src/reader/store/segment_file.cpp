@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <memory>
 
 #include "format/offload_ring.h"
@@ -15,6 +16,7 @@
 #include "format/sample.h"
 #include "format/segment_name.h"
 #include "format/spell_sums.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
@@ -105,6 +107,15 @@ bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) cons
 }
 
 Failure SegmentFile::cut_off() const { return Failure{name_.file + " is damaged: it ends before its contents"}; }
+
+bool SegmentFile::is_new() const {
+  constexpr std::int64_t new_s = 2;
+  struct stat status {};
+  timespec now{};
+  if (fstat(fd(), &status) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return false;
+  const std::int64_t age_s = difference(now.tv_sec, status.st_mtim.tv_sec);
+  return age_s >= -new_s && age_s <= new_s;  // a clock may have been set meanwhile
+}
 
 Life SegmentFile::life() const {
   return initialised_ ? life_of(fd(), name_.file, name_.pid, maker_) : life_of_beginner(fd(), name_.file, name_.pid);

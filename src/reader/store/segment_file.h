@@ -78,6 +78,8 @@ class SegmentFile {
 
   // Who made it; of no meaning if it is not initialised.
   const format::Maker& maker() const { return maker_; }
+  // Whether its file was made or resized in the last seconds.
+  bool is_new() const;
   // Whether its process lives.
   format::Life life() const;
 
