@@ -70,15 +70,17 @@ void detach() {
 // A file in the run directory, as long as this process works: `tare run` waits for its end.
 class Note {
  public:
-  Note(const std::string& run_dir, const std::string& file) : path_(run_dir + "/.keeping-" + file) {
+  Note(const std::string& run_dir, const std::string& file)
+      : name_(".keeping-" + file.substr(0, file.rfind('.'))), path_(run_dir + "/" + name_) {
     const auto directory = reader::RunDirectory::open(run_dir);
-    if (directory) (void)directory->open_file(".keeping-" + file, O_WRONLY | O_CREAT);
+    if (directory) (void)directory->open_file(name_, O_WRONLY | O_CREAT);
   }
   ~Note() { unlink(path_.c_str()); }
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
 
  private:
+  std::string name_;  // no .tare: readers would look into it
   std::string path_;
 };
 

@@ -79,6 +79,7 @@ class Job:
 
     def where(self, host: Host) -> list[dict[str, Any]]:
         done = self.do(host, "where", "--json", check=False)
+        assert ".keeping" not in done.stderr
         return json.loads(done.stdout)["rows"] if done.returncode == 0 else []
 
     def keepers(self, host: Host) -> list[int]:
