@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from tare.errors import CommandError, UsageError
 # In the command: the node, for a command for each node, or all nodes with commas between them.
 HOST = "{host}"
 HOSTS = "{hosts}"
+# A run may come from elsewhere, and its names of nodes become words of a command, and of a shell of ssh.
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def check(launch: str) -> list[str]:
@@ -32,8 +35,12 @@ def check(launch: str) -> list[str]:
 def recover(run_dir: Path, words: Sequence[str], hosts: Sequence[str], more: Sequence[str]) -> list[str]:
     """Has what is left on other nodes written into the run directory; what went wrong, a line each.
 
-    `hosts`: the nodes whose results are missing. `more`: options of `tare recover`.
+    `hosts`: the nodes whose results are missing. `more`: options of `tare recover`. CommandError, before
+    anything is started, if what the run has for the name of a node cannot be one.
     """
+    for host in hosts:
+        if NAME.fullmatch(host) is None:
+            raise CommandError(f"{host!r} in this run is no name of a node: nothing was started")
     sys.stdout.flush()  # they write to it, too
     there = programs.module("tare", "recover", "--part", *more, str(run_dir.resolve()))
     text = " ".join(words)
