@@ -5,26 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-from tare import registry
-from tare.options import Group
+from manual import command
 
 TARE = Path(sys.executable).with_name("tare")
 
 
-def verbs() -> Iterator[list[str]]:
-    """The words of every verb, those of a group behind their group."""
-    for name, entry in registry.entries(registry.VERBS).items():
-        verb = entry.load()
-        yield [name]
-        if isinstance(verb, Group):
-            yield from ([name, each] for each in verb.verbs)
-
-
 def help_of(words: list[str]) -> str:
-    """What the verb says of itself."""
+    """What the command says of itself."""
     environment = {**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         [TARE, *words, "--help"], env=environment, capture_output=True, text=True, check=True
@@ -35,9 +24,9 @@ def help_of(words: list[str]) -> str:
 def main() -> None:
     """Prints the page."""
     print("# Verbs\n\nThis is what every verb says with `--help`.")
-    for words in ([], *verbs()):
-        title = " ".join(["tare", *words])
-        print(f"\n{'##' if len(words) < 2 else '###'} {title}\n\n```text\n{help_of(words)}\n```")
+    for each in command().all():
+        words = each.prog.split()[1:]
+        print(f"\n{'##' if len(words) < 2 else '###'} {each.prog}\n\n```text\n{help_of(words)}\n```")
 
 
 if __name__ == "__main__":
