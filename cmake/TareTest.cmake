@@ -17,8 +17,11 @@ function(tare_add_test name)
   if(NOT TARE_SANITIZER)
     target_compile_options(${name} PRIVATE -O1 -g1)
   elseif(TARE_SANITIZER MATCHES undefined)
+    target_compile_options(${name} PRIVATE -O0)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)  # what is tested has UBSan; fuzzers have it everywhere
   endif()
+  # Tests are free to use the same names for other things.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   add_dependencies(unit_tests ${name})
   include(GoogleTest)
   # PRE_TEST: the cases are listed by ctest, not by the build, which then runs nothing.

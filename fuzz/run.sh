@@ -1,13 +1,15 @@
 #!/bin/sh
 # fuzz/run.sh [SECONDS [SEED]] : builds the fuzzers and runs them, two at a time, each for a quarter of SECONDS (60), from
-# seeds of real traces. Those of what Python reads take the package of .venv. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is
-# kept in build/fuzz/corpus, and every run goes on from there. SEED (another each time) starts the random numbers: with
-# the same seed, code and corpus, the inputs are the same.
+# seeds of real traces. Those of what Python reads take the package of .venv. Fails on the first finding and leaves its
+# input in build/fuzz/findings. What fuzzing reached is kept in build/fuzz/corpus, and every run goes on from there. SEED
+# (another each time) starts the random numbers: with the same seed, code and corpus, the inputs are the same.
+# The fuzzers share the build of the unit tests with sanitizers.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 seed=${2:-0} # of libFuzzer; 0: the time
 build=build/fuzz
+programs=build/asan/fuzz
 
 fail() {
     tail -n 40 "$1" >&2
@@ -16,10 +18,10 @@ fail() {
 }
 
 mkdir -p $build
-[ -f $build/build.ninja ] || cmake --preset fuzz >$build/configure.log 2>&1 || fail $build/configure.log "cmake failed"
-cmake --build --preset fuzz >$build/build.log 2>&1 || fail $build/build.log "the build failed"
+tools/configure_preset.sh asan
+cmake --build --preset asan --target fuzzers >$build/build.log 2>&1 || fail $build/build.log "the build failed"
 for run in tests/data/v*/*/; do
-    $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
+    $programs/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
 done
 # What verbs_fuzz.py takes.
 in_python="rounds metadata study requests run"
@@ -36,7 +38,7 @@ done
 cp studies/*.toml $build/seeds/python/study
 mkdir -p $build/findings
 import=import
-[ -x $build/fuzz/import_fuzz ] || import= # libotf2 is not installed
+[ -x $programs/import_fuzz ] || import= # libotf2 is not installed
 
 # FUZZER... : runs one after the other.
 run() {
@@ -44,7 +46,7 @@ run() {
         mkdir -p $build/corpus/$fuzzer
         # Packets and specs make their own.
         seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
-        command=$build/fuzz/${fuzzer}_fuzz
+        command=$programs/${fuzzer}_fuzz
         case " $in_python " in
             *" $fuzzer "*) command="env PYTHONHASHSEED=0 .venv/bin/python fuzz/verbs_fuzz.py $fuzzer" ;;
         esac

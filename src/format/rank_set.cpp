@@ -61,10 +61,11 @@ void RankSet::remove(const RankSet& other) {
     std::uint64_t at = run.first;
     while (hole != other.runs_.end() && end_of(*hole) <= at) ++hole;
     for (auto next = hole; at < end_of(run); ++next) {
-      const std::uint64_t until =
-          next == other.runs_.end() ? end_of(run) : std::min<std::uint64_t>(next->first, end_of(run));
+      const bool is_last = next == other.runs_.end();
+      const std::uint64_t until = is_last ? end_of(run) : std::min<std::uint64_t>(next->first, end_of(run));
       if (until > at) left.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(until - at)});
-      at = next == other.runs_.end() ? end_of(run) : std::max(until, end_of(*next));
+      if (is_last) break;
+      at = std::max(until, end_of(*next));
     }
   }
   runs_ = std::move(left);

@@ -11,7 +11,7 @@ constexpr double largest = 0x1p62;
 constexpr std::uint32_t max_exponent = 62;
 
 // The form in which it is written, before the counts.
-struct [[gnu::packed]] Head {
+struct [[gnu::packed]] HistogramHead {
   std::uint16_t exponent;
   std::uint16_t size;
   std::uint64_t first;
@@ -91,12 +91,12 @@ void Histogram::merge(const Histogram& other, std::span<const std::uint32_t> its
 }
 
 void Histogram::write(Writer& out, std::span<const std::uint32_t> counts) const {
-  out.put(Head{static_cast<std::uint16_t>(exponent_), static_cast<std::uint16_t>(size_), first_});
+  out.put(HistogramHead{static_cast<std::uint16_t>(exponent_), static_cast<std::uint16_t>(size_), first_});
   out.put_all(counts.first(size_));
 }
 
 bool Histogram::read(Reader& in, Histogram& histogram, std::vector<std::uint32_t>& counts, std::uint32_t bins) {
-  const Head head = in.get<Head>();
+  const HistogramHead head = in.get<HistogramHead>();
   histogram = {head.exponent, head.first, head.size};
   if (head.size > bins || head.exponent > max_exponent) return in.fail();
   const auto bytes = in.take(head.size * sizeof(std::uint32_t));

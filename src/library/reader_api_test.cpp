@@ -153,11 +153,12 @@ TEST_F(ReaderApi, SaysWhyItFails) {
 
 // If something is damaged, tables have fewer rows, and there is a warning or an error.
 TEST_F(ReaderApi, SurvivesDamage) {
+  constexpr std::size_t stride = 331;  // fuzzers damage every byte
   const std::string whole = file();
   std::size_t count = 0;
   const tare_reader_table* tables = tare_reader_tables(&count);
   std::size_t damaged = 0;
-  for (std::size_t at = 1; at < whole.size(); at += 37) {
+  for (std::size_t at = 1; at < whole.size(); at += stride) {
     for (const bool cut : {false, true}) {
       std::string bytes = cut ? whole.substr(0, at) : whole;
       if (!cut) bytes[at] = static_cast<char>(~bytes[at]);
@@ -181,7 +182,7 @@ TEST_F(ReaderApi, SurvivesDamage) {
       tare_reader_close(run);
     }
   }
-  EXPECT_GT(damaged, whole.size() / 37);  // a cut behind a chunk is not seen
+  EXPECT_GT(damaged, whole.size() / stride);  // a cut behind a chunk is not seen
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 // The least stack that a call of MPI needs below the calling frame. So memory that near belongs to the same stack.
 constexpr std::uintptr_t stack_of_call = 4096;
 
-constexpr unsigned max_steps = 256;
+constexpr unsigned max_steps_inside = 256;
 
 // What is known of the frame that covers an address of the stack, further up than the frame `from`.
 enum class Owner : std::uint8_t { wrapper, other, unknown };
@@ -33,7 +33,7 @@ enum class Owner : std::uint8_t { wrapper, other, unknown };
 Owner owner_of(std::uintptr_t address, Frame from, std::uintptr_t high) noexcept {
   const Stack stack{from.stack, high};
   bool has_left_us = false;  // a wrapper has called MPI, which has called this frame
-  for (unsigned steps = 0; steps < max_steps; ++steps) {
+  for (unsigned steps = 0; steps < max_steps_inside; ++steps) {
     const std::uintptr_t code = from.return_address;
     const Recipe recipe = recipe_of(code);
     has_left_us = has_left_us || !is_own_code(code);

@@ -10,7 +10,7 @@ namespace tare::stack {
 namespace {
 
 constexpr std::uintptr_t page = 4096;
-constexpr unsigned max_steps = 64;
+constexpr unsigned max_steps_of_signal = 64;
 
 // The memory from `low` on that may be read, up to 64 KiB. The extent of the stack is not looked up, because that may
 // allocate memory.
@@ -32,7 +32,7 @@ bool returns_from_signal(std::uintptr_t code) noexcept {
 bool is_in_signal_handler(Frame frame) noexcept {
   const recorder::ErrnoGuard guard;
   const Stack stack = readable_from(frame.stack);
-  for (unsigned steps = 0; steps < max_steps; ++steps) {
+  for (unsigned steps = 0; steps < max_steps_of_signal; ++steps) {
     if (returns_from_signal(frame.return_address)) return true;
     Step read;
     // Not recipe_of(), which remembers in which kind of object the code lies: those may not be known yet.

@@ -38,7 +38,7 @@
 #include "recorder/system.h"
 #include "tared/filters/filter.h"
 #include "tared/job.h"
-#include "tared/tree/listen.h"
+#include "tared/tree/bindable.h"
 
 namespace tare::tared {
 

@@ -12,15 +12,13 @@
 #include "reader/matching/message_matcher.h"
 #include "reader/matching/trace_gaps.h"
 #include "reader/model/by_rank.h"
+#include "reader/matching/request_limit.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
 
 using namespace tare::format;
-
-// A limit is needed because freed requests are never completed. The recorder keeps fewer requests than this.
-constexpr std::size_t max_started = 1U << 15;
 
 constexpr MessageMatcher::Slot none = MessageMatcher::none;
 

@@ -4,12 +4,11 @@
 
 #include "reader/events/event_stream.h"
 #include "reader/matching/call_columns.h"
+#include "reader/matching/request_limit.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
-
-constexpr std::size_t max_started = 1U << 15;
 
 struct Request {
   std::int32_t world = 0, rank = -1;

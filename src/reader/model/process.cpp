@@ -49,7 +49,7 @@ std::uint64_t ticks_under_way(const Process& process) {
 
 double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
 
-struct World {
+struct KnownWorld {
   std::int32_t size;
   bool spawned;
   std::set<std::int32_t> ranks;
@@ -233,15 +233,15 @@ void assign_worlds(std::vector<Process*>& processes) {
     return std::tuple(is_spawned(*a), a->record.realtime_start_ns, a->id) <
            std::tuple(is_spawned(*b), b->record.realtime_start_ns, b->id);
   });
-  std::vector<World> worlds;
+  std::vector<KnownWorld> worlds;
   for (Process* process : processes) {
     const ProcessRecord& r = process->record;
     if (r.rank < 0) continue;  // never initialised MPI; stays in world 0
-    const auto lacks_it = [&](const World& world) {
+    const auto lacks_it = [&](const KnownWorld& world) {
       return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
     };
     auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
-    if (world == worlds.end()) world = worlds.insert(worlds.end(), World{r.size, is_spawned(*process), {}});
+    if (world == worlds.end()) world = worlds.insert(worlds.end(), KnownWorld{r.size, is_spawned(*process), {}});
     world->ranks.insert(r.rank);
     process->world = static_cast<int>(world - worlds.begin());
   }

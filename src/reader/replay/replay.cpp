@@ -18,9 +18,9 @@ namespace {
 using namespace tare::format;
 using Event = ReplayEngine::Event;
 
-struct Message {
+struct MessageEvents {
   Event sent, posted;
-  bool operator==(const Message&) const = default;
+  bool operator==(const MessageEvents&) const = default;
 };
 
 // A request that has not completed.
@@ -104,14 +104,14 @@ class World {
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
   }
-  Message message(const Channel& channel, bool is_sent);
+  MessageEvents message(const Channel& channel, bool is_sent);
   Event event_of(const EventRow& row, std::uint32_t number, std::int32_t part, std::uint32_t reached_by);
 
   const Run& run_;
   const std::vector<CallRole>& roles_;
   ReplayEngine engine_;
   std::map<std::int32_t, Rank> ranks_;
-  Channels<Message> channels_;
+  Channels<MessageEvents> channels_;
   std::map<std::array<std::int64_t, 4>, Event> collectives_;             // by communicator, scope, number and part
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> tags_;  // by rank and site
   std::uint32_t last_waits_at_ = 0;                                      // the largest Thread::waits_at
@@ -140,10 +140,10 @@ void World::start() {
   }
 }
 
-Message World::message(const Channel& channel, bool is_sent) {
+MessageEvents World::message(const Channel& channel, bool is_sent) {
   const auto make = [this] {
     const Event sent = engine_.add_event();
-    return Message{sent, engine_.add_event()};
+    return MessageEvents{sent, engine_.add_event()};
   };
   return channels_.match(channel, is_sent ? Direction::sent : Direction::received, make).first;
 }
@@ -273,7 +273,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
 void World::send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous) {
   const bool is_sent = of.peer >= 0 && of.peer_world >= 0 && is_known(of.communicator);
   if (!is_sent) return wait(rank, thread, of.request, {});
-  const Message m = message({of.communicator, rank.process->record.rank, of.peer_world, of.tag}, true);
+  const MessageEvents m = message({of.communicator, rank.process->record.rank, of.peer_world, of.tag}, true);
   engine_.reach(thread.timeline, m.sent);
   wait(rank, thread, of.request, is_synchronous ? std::optional(m.posted) : std::nullopt);
 }
@@ -292,7 +292,7 @@ bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
     return true;
   }
   if (is_open || of.peer_world < 0) return false;
-  const Message m = message({of.communicator, of.peer_world, rank.process->record.rank, of.tag}, false);
+  const MessageEvents m = message({of.communicator, of.peer_world, rank.process->record.rank, of.tag}, false);
   engine_.reach(thread.timeline, m.posted);
   wait(rank, thread, of.request, m.sent);
   return true;
@@ -330,7 +330,7 @@ bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   if (!of.posted) return of.is_known;
   if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or MPI_PROC_NULL
   if (request.peer_world < 0 || request.tag < 0) return false;
-  const Message m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
+  const MessageEvents m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
   engine_.set_event(of.timeline, *of.posted, m.posted);
   engine_.await(thread.timeline, m.sent, thread.waits_at);
   return true;

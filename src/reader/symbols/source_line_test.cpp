@@ -54,7 +54,8 @@ TEST(SourceLine, IsTheCodeOfItsCalls) {
 }
 
 TEST(SourceLine, HasWhatIsInlinedIntoIt) {
-  EXPECT_TRUE(has(code_of_line(this_program(), "source_line_test.cpp", line_of_inlined_call), address_in_file()));
+  const std::uint64_t address = address_in_file();
+  EXPECT_TRUE(has(code_of_line(this_program(), "source_line_test.cpp", line_of_inlined_call), address));
 }
 
 TEST(SourceLine, RangesAreInOrderAndApart) {

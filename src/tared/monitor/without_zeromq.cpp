@@ -1,7 +1,7 @@
 // Replaces monitor_job.cpp where tare is built without ZeroMQ. `tare run --monitor` refuses then, so only somebody who
 // starts tared by hand gets here.
 #include "tared/job.h"
-#include "tared/tree/listen.h"
+#include "tared/tree/bindable.h"
 
 namespace tare::tared {
 

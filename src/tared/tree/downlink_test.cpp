@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tared/tree/bindable.h"
 #include "tared/tree/listen.h"
 
 namespace tare::tared {

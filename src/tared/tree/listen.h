@@ -12,10 +12,6 @@ std::string address_to_bind(const std::string& text);
 // The addresses of this machine as text: "lo (127.0.0.1), eth0 (10.1.0.5)".
 std::string all_addresses();
 
-// Tests whether a node of the tree can bind the address of `listen=`.
-// An error message for the text on this machine, with the addresses that there are; empty: none.
-std::string why_not_bound(const std::string& text);
-
 // Whether only processes of this machine can connect to it.
 bool is_loopback(const std::string& address);
 
