@@ -316,7 +316,8 @@ def test_each_sentence_is_borne_out(
     tables = Tables(run)
     totals_are_borne_out(tables, said)
     tables.are_descheduled_apart = any(
-        each["kind"] in ("descheduled", "oversubscription") and each["lost_ns"] > 0 for each in said["findings"]
+        each["kind"] in ("descheduled", "oversubscription") and each["lost_ns"] > 0
+        for each in said["findings"]
     )
     for each in said["findings"]:
         BORNE_OUT[each["kind"]](tables, each)

@@ -38,12 +38,20 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
 @pytest.mark.parametrize(
-    ("spec", "mode"), [(f"auto:{MIN_MS}ms", "calls"), (f"points,every=auto:{MIN_MS}ms", "steps")]
+    ("mpi", "spec", "mode"),
+    [
+        pytest.param(openmpi4(), f"auto:{MIN_MS}ms", "calls", id="openmpi-clock"),
+        pytest.param(mpich5(), f"points,every=auto:{MIN_MS}ms", "steps", id="mpich-points"),
+        pytest.param(mpich5(), f"auto:{MIN_MS}ms", "calls", id="mpich-clock", marks=pytest.mark.long),
+        pytest.param(
+            openmpi4(), f"points,every=auto:{MIN_MS}ms", "steps", id="openmpi-points", marks=pytest.mark.long
+        ),
+    ],
+    indirect=["mpi"],
 )
 def test_the_interval_follows_what_the_tree_can_take(
-    spec: str, mode: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+    mpi: MpiEnvironment, spec: str, mode: str, tare: Path, tmp_path: Path
 ) -> None:
     """tared has a tenth of a processor for a while: the interval steps up, and comes back."""
     by_clock = mode == "calls"
@@ -111,10 +119,18 @@ def test_a_rank_that_comes_to_no_point_slows_nobody_down(
         assert job.returncode == 0 and output.count("ok") == RANKS, output
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
-@pytest.mark.parametrize("when", ["points", "region:step"])
+@pytest.mark.parametrize(
+    ("mpi", "when"),
+    [
+        pytest.param(openmpi4(), "points", id="openmpi-points"),
+        pytest.param(mpich5(), "region:step", id="mpich-region"),
+        pytest.param(mpich5(), "points", id="mpich-points", marks=pytest.mark.long),
+        pytest.param(openmpi4(), "region:step", id="openmpi-region", marks=pytest.mark.long),
+    ],
+    indirect=["mpi"],
+)
 def test_points_of_the_program_are_left_out(
-    when: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+    mpi: MpiEnvironment, when: str, tare: Path, tmp_path: Path
 ) -> None:
     """The same ones on all ranks; what an offload costs an iteration is known then."""
     flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")

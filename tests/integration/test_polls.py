@@ -144,7 +144,13 @@ def test_matched_probes_in_vain_are_waiting_where_messages_are_sampled(
 # Which rank computes most is told by times, which another program can spoil.
 @pytest.mark.alone
 @pytest.mark.flaky(reruns=2)
-@pytest.mark.parametrize("options", [[], ["--sample", "random:0.1"]], ids=["plain", "sampled"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param([], id="plain"),
+        pytest.param(["--sample", "random:0.1"], id="sampled", marks=pytest.mark.long),
+    ],
+)
 def test_profile_and_trace_agree_on_a_program_that_only_polls(
     mpi: MpiEnvironment, options: list[str], tare: Path, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, compile_fortran, mpich4, openmpi4, run
+from environments import MpiEnvironment, all_environments, compile_c, compile_fortran, mpich4, openmpi4, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement
 from other_tools import counted, functions_of, tool
@@ -19,6 +19,7 @@ from test_timing import library, records
 
 RANKS = 2
 BEGINS = {"MPI_Init", "MPI_Init_thread"}
+TRIED = [openmpi4(), mpich4()]
 # How often these are called depends on chance.
 POLLS = {
     "MPI_Test",
@@ -111,9 +112,21 @@ def relinked(mpi: MpiEnvironment, program: Path, tools: Sequence[Path], out: Pat
     return compile_c(mpi, [PROGRAMS / f"{program.name}.c"], out, *flags)
 
 
-@pytest.mark.parametrize(("subset", "level", "place"), CASES, ids=[" ".join(case) for case in CASES])
+@pytest.mark.parametrize(
+    ("mpi", "subset", "level", "place"),
+    [
+        pytest.param(
+            env, *case, id=f"{env.name}-{' '.join(case)}", marks=() if is_quick else pytest.mark.long
+        )
+        for env in all_environments()
+        for case in CASES
+        # All cases on Debian's MPIs, whose families the others share.
+        for is_quick in [env in TRIED or case in CASES[:2]]
+    ],
+    indirect=["mpi"],
+)
 def test_every_function(
-    subset: str, level: str, place: str, mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_path: Path
+    mpi: MpiEnvironment, subset: str, level: str, place: str, programs: list[Path], tare: Path, tmp_path: Path
 ) -> None:
     other = tool(names(mpi, subset), tmp_path / "libother.so", level)
     for program in programs:
@@ -131,9 +144,6 @@ def test_every_function(
         assert with_tare.printed == alone.printed == "ok\n"
         assert without_polls(with_tare.counted) == without_polls(alone.counted)
         assert_agree(with_tare, run_of_tare, program)
-
-
-TRIED = [openmpi4(), mpich4()]
 
 
 @pytest.mark.parametrize("mpi", TRIED, ids=lambda env: env.name, indirect=True)

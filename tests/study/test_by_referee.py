@@ -168,6 +168,7 @@ def test_who_does_not_ask_is_not_told(
 
 
 @pytest.mark.alone
+@pytest.mark.long
 @pytest.mark.flaky(reruns=2)
 def test_a_planted_cost_is_found(tmp_path: Path) -> None:
     mpi = installed(openmpi4())

@@ -10,9 +10,9 @@
 #include "reader/matching/collective_matcher.h"
 #include "reader/matching/epoch_matcher.h"
 #include "reader/matching/message_matcher.h"
+#include "reader/matching/request_limit.h"
 #include "reader/matching/trace_gaps.h"
 #include "reader/model/by_rank.h"
-#include "reader/matching/request_limit.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
