@@ -3,7 +3,7 @@
 // A 2D code: every rank calls MPI from SITES places, on the world, its row and its column of the grid, each place with
 // one size of message and a call path of four frames, out of a library or not. Ranks reach the places in different
 // orders, so they number them differently; durations are lognormal, so that rows compress like those of real runs.
-// Written by tare's own chunk writer, 128 ranks a file.
+// Written by tare's own chunk writer, 100 ranks a file.
 
 #include <algorithm>
 #include <bit>
@@ -28,7 +28,7 @@ namespace {
 using namespace tare;
 using namespace tare::reader::synthetic;
 
-constexpr std::uint32_t ranks_a_node = 128;
+constexpr std::uint32_t ranks_a_node = 100;
 constexpr double ticks_a_second = 1e9;
 constexpr std::uint32_t modules = 3;  // the program, and two libraries
 constexpr std::uint32_t depth = 4;    // frames of a call path
