@@ -31,13 +31,15 @@ std::vector<reader::Exchange> exchanges(reader::Run& run, std::int32_t max_group
 }
 
 using Faster = std::tuple<std::int32_t, std::int32_t, double, std::int64_t>;
-using Change = std::tuple<std::int32_t, std::vector<Faster>, std::vector<std::int32_t>>;
+using Even = std::tuple<std::int32_t, std::int32_t, double>;
+using Change = std::tuple<std::int32_t, std::vector<Faster>, std::vector<std::int32_t>, std::vector<Even>>;
 
 std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run, const std::vector<Change>& given) {
   std::vector<reader::Without> changes;
-  for (const auto& [world, faster, not_waiting] : given) {
-    reader::Without& change = changes.emplace_back(reader::Without{world, {}, not_waiting});
+  for (const auto& [world, faster, not_waiting, even] : given) {
+    reader::Without& change = changes.emplace_back(reader::Without{world, {}, not_waiting, {}});
     for (const auto& [rank, site, factor, max_ns] : faster) change.faster.push_back({rank, site, factor, max_ns});
+    for (const auto& [rank, site, own] : even) change.even.push_back({rank, site, own});
   }
   const nb::gil_scoped_release unlocked;
   return unwrap(reader::replay(run, changes));

@@ -57,8 +57,7 @@ def test_even_work_leaves_the_time_without_a_processor() -> None:
     basis = Basis()
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
-    no_limit = gains.NO_LIMIT_NS
-    assert basis.asked == [([(0, SITE, 30 / 40, no_limit), (1, SITE, 20 / 10, no_limit)], [])]
+    assert basis.asked == [([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])]
 
 
 def test_the_gain_of_slow_threads_is_not_known() -> None:
@@ -71,4 +70,4 @@ def test_slow_iterations_take_no_longer_than_the_median() -> None:
     basis = Basis()
     (finding,) = gains.with_gains(basis, [found("slow iterations", mean_ns=3 * MS)])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
-    assert basis.asked == [([(0, SITE, 1.0, 3 * MS)], [])]
+    assert basis.asked == [([(0, SITE, 1.0, 3 * MS)], [], [])]

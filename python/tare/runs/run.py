@@ -403,15 +403,21 @@ class Run(Tables):
         return self._native.replay()
 
     def replayed_with(
-        self, world: int, changes: Sequence[tuple[Sequence[tuple[int, int, float, int]], Sequence[int]]]
+        self,
+        world: int,
+        changes: Sequence[
+            tuple[Sequence[tuple[int, int, float, int]], Sequence[int], Sequence[tuple[int, int, float]]]
+        ],
     ) -> list[ReplayedWorld]:
         """The same, and the time with each of these changes of a world (`without_ns`).
 
         A change has factors for the time of ranks outside MPI before the calls of a site, and how long each
-        of these times is at most (rank, site, factor, ns), and the sites in whose calls nobody waits.
+        of these times is at most (rank, site, factor, ns); the sites in whose calls nobody waits; and ranks
+        that share their work before the calls of sites, each time evenly on all ranks of the world, and the
+        share of their time there that is no work (rank, site, share).
         """
         with self._reading():
-            return self._native.replay([(world, faster, sites) for faster, sites in changes])
+            return self._native.replay([(world, *change) for change in changes])
 
     @_read
     def wait_report(self) -> WaitReport:

@@ -52,6 +52,7 @@ struct Rank {
   std::int64_t start_ns = 0;              // begin_ns, relative to the first process of its host
   Thread first;                           // lives from begin to end
   bool is_first_known = false;
+  std::int32_t finalize_site = -1;  // of the call that ends its net time
   std::map<std::uint32_t, Thread> others;                                      // by number
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> collectives;  // so far, by communicator and scope
@@ -100,6 +101,7 @@ class World {
     return tags_.try_emplace({rank, site}, static_cast<std::uint32_t>(tags_.size() + 1)).first->second;
   }
   ReplayEngine::Change change_of(const Without& of) const;
+  void even_out(const std::vector<Without::Even>& even, ReplayEngine::Change& change) const;
 
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
@@ -161,15 +163,15 @@ void World::add(const EventRow& row) {
   if (row.kind == EventKind::loss) obstacle_ = "the trace has gaps";
   if (row.kind != EventKind::call) return;
   if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // the thread that calls MPI_Init
+  if (row.start_ns >= rank.end_ns && row.thread == rank.first.number && rank.finalize_site < 0)
+    rank.finalize_site = row.site;
   if (row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns || !obstacle_.empty()) return;
   Thread& thread = thread_of(rank, row);
   const std::int64_t gap_ns = difference(row.start_ns, thread.last_ns);
   thread.waits_at = static_cast<std::uint32_t>(row.site + 1);
   last_waits_at_ = std::max(last_waits_at_, thread.waits_at);
-  if (gap_ns > 0) {
-    engine_.spend(thread.timeline, gap_ns, tag_of(row.rank, row.site));
-    thread.useful_ns = sum(thread.useful_ns, gap_ns);
-  }
+  engine_.spend(thread.timeline, std::max<std::int64_t>(gap_ns, 0), tag_of(row.rank, row.site));
+  if (gap_ns > 0) thread.useful_ns = sum(thread.useful_ns, gap_ns);
   if (rank.process->may_hand_over()) thread.entered = engine_.reach(thread.timeline, {});
   thread.at_entry.reset();
   thread.enter_ns = row.start_ns;
@@ -383,11 +385,37 @@ ReplayEngine::Change World::change_of(const Without& of) const {
   for (const Without::Faster& faster : of.faster)
     if (const auto found = tags_.find({faster.rank, faster.site}); found != tags_.end())
       change.spending[found->second] = {std::max(faster.factor, 0.0), std::max<std::int64_t>(faster.max_ns, 0)};
+  even_out(of.even, change);
   change.ignored.assign(last_waits_at_ + 1, false);
   for (const std::int32_t site : of.not_waiting)
     if (site >= 0 && static_cast<std::uint32_t>(site) < last_waits_at_)
       change.ignored[static_cast<std::size_t>(site) + 1] = true;
   return change;
+}
+
+void World::even_out(const std::vector<Without::Even>& even, ReplayEngine::Change& change) const {
+  std::map<std::int32_t, std::map<std::uint32_t, double>> own;  // by rank and tag
+  for (const Without::Even& each : even)
+    if (const auto found = tags_.find({each.rank, each.site}); found != tags_.end())
+      own[each.rank][found->second] = std::clamp(each.own, 0.0, 1.0);
+  // The times of each rank before calls of the line, whatever their sites; of its first thread.
+  std::map<std::int32_t, std::vector<ReplayEngine::Spent>> times;
+  std::vector<double> work_ns;
+  for (const auto& [number, tags] : own) {
+    std::vector<ReplayEngine::Spent>& of_rank = times[number];
+    for (const ReplayEngine::Spent& spent : engine_.spent(ranks_.at(number).first.timeline))
+      if (tags.contains(spent.tag)) of_rank.push_back(spent);
+    work_ns.resize(std::max(work_ns.size(), of_rank.size()));
+    for (std::size_t k = 0; k < of_rank.size(); ++k)
+      work_ns[k] += static_cast<double>(of_rank[k].ns) * (1 - tags.at(of_rank[k].tag));
+  }
+  const auto ranks = static_cast<double>(ranks_.size());
+  for (const auto& [number, of_rank] : times)
+    for (std::size_t k = 0; k < of_rank.size(); ++k) {
+      const auto& [tag, ns] = of_rank[k];
+      const double kept_ns = static_cast<double>(ns) * own.at(number).at(tag);
+      change.spending[tag].each.push_back(rounded_ns(kept_ns + work_ns[k] / ranks));
+    }
 }
 
 ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
@@ -397,7 +425,7 @@ ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
   if (!obstacle_.empty()) return result;
   for (auto& [number, rank] : ranks_) {
     const std::int64_t rest_ns = std::max<std::int64_t>(difference(rank.end_ns, rank.first.last_ns), 0);
-    engine_.spend(rank.first.timeline, rest_ns);
+    engine_.spend(rank.first.timeline, rest_ns, tag_of(number, rank.finalize_site));
     rank.first.useful_ns = sum(rank.first.useful_ns, rest_ns);
     result.runtime_ns = std::max(result.runtime_ns, sum(rank.start_ns, difference(rank.end_ns, rank.begin_ns)));
     result.useful_ns = std::max(result.useful_ns, useful_ns(rank));

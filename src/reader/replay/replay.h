@@ -18,9 +18,17 @@ struct Without {
     double factor = 1;
     std::int64_t max_ns = INT64_MAX;
   };
+  // Ranks that share the work before their calls of one line: in place of the k-th such time of each rank there is the
+  // mean over all ranks of the world, to which ranks without a k-th time add nothing. The share `own` of a rank's times
+  // is no work, and stays with it.
+  struct Even {
+    std::int32_t rank = -1, site = -1;
+    double own = 0;
+  };
   std::int32_t world = 0;
   std::vector<Faster> faster;
   std::vector<std::int32_t> not_waiting;  // sites in whose calls nobody waits
+  std::vector<Even> even;
 };
 
 struct ReplayedWorld {

@@ -23,13 +23,20 @@ std::size_t ReplayEngine::add_timeline(std::int64_t start_ns) {
 
 void ReplayEngine::spend(std::size_t timeline, std::int64_t ns, std::uint32_t tag) {
   auto& steps = timelines_[timeline].steps;
-  if (ns <= 0) return;
+  if (ns < 0 || (ns == 0 && tag == 0)) return;
   const auto kind = static_cast<std::uint32_t>(Kind::spend);
   // A change may limit each of the times that have a tag.
   if (tag == 0 && !steps.empty() && steps.back().kind == kind && steps.back().tag == 0)
     steps.back().ns = sum(steps.back().ns, ns);
   else
     steps.push_back({ns, 0, tag, kind});
+}
+
+std::vector<ReplayEngine::Spent> ReplayEngine::spent(std::size_t timeline) const {
+  std::vector<Spent> found;
+  for (const Step& step : timelines_[timeline].steps)
+    if (step.kind == static_cast<std::uint32_t>(Kind::spend) && step.tag != 0) found.push_back({step.tag, step.ns});
+  return found;
 }
 
 std::size_t ReplayEngine::reach(std::size_t timeline, std::optional<Event> event) {
@@ -52,6 +59,7 @@ class ReplayEngine::Player {
   Player(const ReplayEngine& engine, const Change& change) : engine_(engine), change_(change) {
     for (const std::uint32_t reached_by : engine.events_) events_.push_back({INT64_MIN, reached_by, 0});
     for (const Timeline& timeline : engine.timelines_) timelines_.push_back({timeline.start_ns, 0, 0});
+    nth_.assign(change.spending.size(), 0);
   }
 
   std::optional<std::vector<std::int64_t>> run() {
@@ -81,9 +89,10 @@ class ReplayEngine::Player {
     std::uint32_t next_waiter;  // the next timeline that waits for the same event, plus 1; 0: none
   };
 
-  std::int64_t spent_ns(const Step& step) const {
+  std::int64_t spent_ns(const Step& step) {
     if (step.tag >= change_.spending.size()) return step.ns;
-    const auto& [factor, max_ns] = change_.spending[step.tag];
+    const auto& [factor, max_ns, each] = change_.spending[step.tag];
+    if (const std::size_t nth = nth_[step.tag]++; nth < each.size()) return each[nth];
     return std::min(rounded_ns(static_cast<double>(step.ns) * factor), max_ns);
   }
   bool is_ignored(const Step& step) const { return step.tag < change_.ignored.size() && change_.ignored[step.tag]; }
@@ -139,6 +148,7 @@ class ReplayEngine::Player {
   const Change& change_;
   std::vector<State> events_;
   std::vector<Position> timelines_;
+  std::vector<std::size_t> nth_;    // by tag, how many times have been spent
   std::vector<std::size_t> ready_;  // timelines that can go on
 };
 

@@ -21,8 +21,14 @@ class ReplayEngine {
   void order(Event earlier, Event later);
 
   std::size_t add_timeline(std::int64_t start_ns);
-  // `tag`: what a Change may change the time of; 0: nothing.
+  // `tag`: what a Change may change the time of; 0: nothing. A timeline has tags of its own.
   void spend(std::size_t timeline, std::int64_t ns, std::uint32_t tag = 0);
+  // The times of a timeline that have a tag, in their order, with their tags.
+  struct Spent {
+    std::uint32_t tag;
+    std::int64_t ns;
+  };
+  std::vector<Spent> spent(std::size_t timeline) const;
   // Appends a step that reaches the event. Returns the index of the step, so that set_event() can set the event later.
   // Without an event, the step does nothing.
   std::size_t reach(std::size_t timeline, std::optional<Event> event);
@@ -34,7 +40,8 @@ class ReplayEngine {
   struct Change {
     struct Spending {
       double factor = 1;
-      std::int64_t max_ns = INT64_MAX;  // of each time
+      std::int64_t max_ns = INT64_MAX;   // of each time
+      std::vector<std::int64_t> each{};  // in place of the first times, in their order
     };
     std::vector<Spending> spending;  // by tag, the time that is spent; as recorded beyond the end
     std::vector<bool> ignored;       // by tag, whether events are not awaited; false beyond the end

@@ -69,10 +69,27 @@ TEST_F(ReplayTest, ChangesSayWhatWouldBeGained) {
     ranks[rank].call("MPI_Barrier", rank == 0 ? 10 : 810);
     ranks[rank].compute(100);
   }
-  const Without even{0, {{0, 0, 0.6}, {1, 0, 3.0}}, {}}, none{0, {}, {0}}, elsewhere{1, {}, {0}};
+  const Without even{0, {{0, 0, 0.6}, {1, 0, 3.0}}, {}, {}}, none{0, {}, {0}, {}}, elsewhere{1, {}, {0}, {}};
   const ReplayedWorld found = replayed({even, none, elsewhere});
   EXPECT_EQ(found.ideal_ns, 1100);
   EXPECT_EQ(found.without_ns, (std::vector<std::int64_t>{700, 1100}));
+}
+
+TEST_F(ReplayTest, WorkIsSharedEachTime) {
+  // Rank 0 computes for 1000 once, then both for 100; rank 1 has no processor for half of its time.
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (int i = 0; i < 3; ++i) {
+      ranks[rank].compute(rank == 0 && i == 0 ? 1000 : 100);
+      ranks[rank].at(1);
+      ranks[rank].call("MPI_Barrier", rank == 1 && i == 0 ? 910 : 10);
+    }
+  }
+  const Without even{0, {}, {}, {{0, 0, 0.0}, {1, 0, 0.0}}}, half{0, {}, {}, {{0, 0, 0.0}, {1, 0, 0.5}}},
+      alone{0, {}, {}, {{0, 0, 0.0}}};
+  const ReplayedWorld found = replayed({even, half, alone});
+  EXPECT_EQ(found.ideal_ns, 1200);
+  // 550, 100 and 100; 575, 125 and 125 of the rank that keeps 50 each time; 500 of rank 0, then 100 of rank 1.
+  EXPECT_EQ(found.without_ns, (std::vector<std::int64_t>{750, 825, 700}));
 }
 
 TEST_F(ReplayTest, MessagesOfAChannelAreTakenInOrder) {

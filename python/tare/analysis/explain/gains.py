@@ -14,8 +14,9 @@ from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 
 # The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most so
-# many ns; and calls that do not wait.
-Change = tuple[list[tuple[int, int, float, int]], list[int]]
+# many ns; calls that do not wait; and ranks that share their work before calls, but for a share that stays with
+# each of them (rank, site, share).
+Change = tuple[list[tuple[int, int, float, int]], list[int], list[tuple[int, int, float]]]
 NO_LIMIT_NS = 2**63 - 1
 
 
@@ -64,7 +65,7 @@ def _change(basis: Basis, of: Finding) -> Change | None:
     line: Line = of.cause_function, of.cause_at
     times = basis.outside_ns.get(line, {})
     if of.kind == "needless barrier":
-        return [], sorted(basis.sites_of.get((of.function, of.at), ()))
+        return [], sorted(basis.sites_of.get((of.function, of.at), ())), []
     if not times or of.cause_in_call or not of.lost_ns:
         return None
     sites = basis.sites_of[line]
@@ -75,19 +76,20 @@ def _change(basis: Basis, of: Finding) -> Change | None:
         return _times((rank, site, 1 / len(of.ranks)) for rank in times for site in sites)
     if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
         # What an iteration does outside MPI takes no longer than all of the median one.
-        return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], []
-    # The same work, evenly on all ranks; who had no processor has none still. What they do in turn is even
-    # already, and of several threads of a rank it is not known which of them is slow: the gain is not known.
+        return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], [], []
+    # The same work, each time evenly on all ranks; who had no processor has none still. What they do in turn is
+    # even already, and of several threads of a rank it is not known which of them is slow: the gain is not known.
     worked = basis.worked_ns[line]
     mean_ns = sum(worked.values()) / basis.ranks
-    if basis.has_threads or 2 * (max(worked.values()) - mean_ns) * basis.ranks < of.lost_ns:
+    is_in_turn = 2 * (max(worked.values()) - mean_ns) * basis.ranks < of.lost_ns
+    if basis.has_threads or (is_in_turn and of.kind != "alternating imbalance"):
         return None
-    even_ns = {rank: time_ns - worked[rank] + mean_ns for rank, time_ns in times.items() if time_ns}
-    return _times((rank, site, even_ns[rank] / times[rank]) for rank in even_ns for site in sites)
+    own = {rank: 1 - worked[rank] / time_ns for rank, time_ns in times.items() if time_ns}
+    return [], [], [(rank, site, share) for rank, share in own.items() for site in sites]
 
 
 def _times(factors: Iterable[tuple[int, int, float]]) -> Change:
-    return [(rank, site, factor, NO_LIMIT_NS) for rank, site, factor in factors], []
+    return [(rank, site, factor, NO_LIMIT_NS) for rank, site, factor in factors], [], []
 
 
 def _in_calls(basis: Basis, of: Finding) -> int | None:
