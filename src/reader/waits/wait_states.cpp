@@ -36,7 +36,8 @@ struct Pending {
   PartCall call{INT64_MIN, INT64_MIN};
   std::int64_t begin_ns = 0;  // of the first of its polls
   bool is_poll = false;
-  std::uint64_t polls = 0;  // number of polls in a row
+  bool is_followed = false;  // the trace shows what it waits for, if it waits
+  std::uint64_t polls = 0;   // number of polls in a row
   std::uint32_t process = 0;
   std::optional<WaitState> wait;
   bool is_received = false;  // `wait` is for a message or a collective, and not for a receiver
@@ -98,6 +99,15 @@ WaitKind kind_of(const End& end) {
       return meaning_of(end.posted.function).operation == Operation::barrier ? WaitKind::wait_at_barrier
                                                                              : WaitKind::wait_at_n_to_n;
   }
+}
+
+// Whether the trace shows what such a call waits for. Of neighbours, and of the other group of an intercommunicator, it
+// does not.
+bool is_followed(const EventRow& row, const FunctionMeaning& meaning, const Run& run) {
+  const CallRole role = role_of_call(meaning);
+  if (role == CallRole::unknown || role == CallRole::may_wait) return false;
+  const bool has_communicator = meaning.kind == CallClass::collective && row.communicator >= 0;
+  return !has_communicator || !run.communicators()[static_cast<std::size_t>(row.communicator)].inter;
 }
 
 }  // namespace
@@ -229,6 +239,7 @@ void WaitStates::State::add(const EventRow& row) {
     thread.last.call = call;
     thread.last.process = row.process;
     thread.last.is_poll = meaning.is_poll;
+    thread.last.is_followed = is_followed(row, meaning, run);
     if (meaning.kind == CallClass::probe && !meaning.is_poll && row.peer_world >= 0)
       thread.probed = Probed{call, row.peer_world, row.tag, row.communicator};
   }
@@ -325,6 +336,7 @@ void WaitStates::State::propose(Thread& thread, const End& end, WaitKind kind, c
 void WaitStates::State::finish(Thread& thread) {
   const PartCall& call = thread.last.call;
   std::int64_t own_ns = call.enter_ns == INT64_MIN ? 0 : difference(call.leave_ns, call.enter_ns);
+  const bool is_explained = thread.last.wait.has_value() || thread.last.is_followed;
   if (thread.last.wait) {
     WaitState wait = *std::exchange(thread.last.wait, std::nullopt);
     wait.call.enter_ns = thread.last.begin_ns;
@@ -332,7 +344,7 @@ void WaitStates::State::finish(Thread& thread) {
     emit(thread, std::move(wait), thread.last.begin_ns);
   }
   // Who has a processor leaves the call when there is nothing to wait for any more.
-  if (own_ns < ScheduledTimes::interval_ns / 10 || meaning_of(call.function).bounds_net_time()) return;
+  if (!is_explained || own_ns < ScheduledTimes::interval_ns / 10 || meaning_of(call.function).bounds_net_time()) return;
   const OffTimes off = scheduled.in_call(thread.last.process, call.thread, call.enter_ns, call.leave_ns);
   const std::int64_t descheduled_ns = std::min(off.descheduled_ns, own_ns);
   SiteTimes& times = times_at(thread, call.site);

@@ -75,6 +75,24 @@ TEST_F(WaitStatesTest, ACallThatIsLeftLateForWantOfAProcessor) {
   EXPECT_EQ(in_calls_ns, 400'000) << "the rest is a wait for rank 1, whether with a processor or without";
 }
 
+TEST_F(WaitStatesTest, WhatIsNotFollowedDidNotWaitForAProcessorAlone) {
+  // A rank that polls for its neighbours in a call has no processor either, if there are too few.
+  for (const char* function : {"MPI_Neighbor_alltoall", "MPI_Send"}) {
+    ranks.assign(2, {});
+    for (Script& rank : ranks) {
+      rank.at(1);
+      rank.call(function, 900'000, rank.now() == 0 ? 1 : 0, 3);
+      rank.was_descheduled(800'000);
+    }
+    find();
+    const auto report = wait_report(*run);
+    ASSERT_TRUE(report) << report.error();
+    std::int64_t in_calls_ns = 0;
+    for (const OutsideSum& of : report->outside) in_calls_ns += of.descheduled_in_calls_ns;
+    EXPECT_EQ(in_calls_ns > 0, function == std::string_view("MPI_Send")) << function;
+  }
+}
+
 // After many polls, a gap is a wait if the thread had no processor, and else work.
 TEST_F(WaitStatesTest, PollsWithoutAProcessorInBetweenAreOneWait) {
   for (const bool is_off : {false, true}) {
