@@ -93,6 +93,8 @@ ROOTS = f"""(
 
 def waits_are_borne_out(tables: Tables, found: Finding) -> None:
     """The time, the ranks and the calls that waited; the rank that caused it, and what that did."""
+    if not found["cause_function"] and found["cause_rank"] is not None:
+        return work_is_borne_out(tables, found)
     of_cause = f"root_function = {text(found['cause_function'])} AND {is_at(found, 'cause_', 'at_')}"
     of_cause += f" AND root_in_call = {found['cause_in_call']}"
     if tables.are_descheduled_apart:
@@ -131,6 +133,14 @@ def waits_are_borne_out(tables: Tables, found: Finding) -> None:
             assert min(times[rank] for rank in found["ranks"]) >= max(
                 (times[rank] for rank in times if rank not in found["ranks"]), default=0
             )
+
+
+def work_is_borne_out(tables: Tables, found: Finding) -> None:
+    """The rank that computes longest, where the trace does not show for whom the others wait."""
+    useful = "net_ns - mpi_ns - descheduled_outside_ns"
+    longest = tables.one(f"SELECT {useful} FROM ranks WHERE rank = {found['cause_rank']}")
+    assert longest == tables.one(f"SELECT max({useful}) FROM ranks"), found["sentence"]
+    assert found["most_ns"] == pytest.approx(float(longest), rel=ABOUT), found["sentence"]
 
 
 def _outside(tables: Tables, found: Finding) -> dict[int, float]:

@@ -88,8 +88,31 @@ static void early_reduce(void) {
   }
 }
 
+/* @slow rank once: ranks=4 slow-rank cause=2 named=2 seconds=1.2 gain=0.3 */
+static void slow_once(void) {
+  if (rank == 2) compute(400);
+  for (int step = 0; step < 20; ++step) {
+    compute(5);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+}
+
+/* The trace does not show for which of its neighbours a rank waits. */
+/* @slow neighbour: ranks=3 slow-rank cause=1 named=1 seconds=0.6 */
+static void slow_neighbour(void) {
+  const int both[2] = {(rank + size - 1) % size, (rank + 1) % size};
+  double values[2] = {0, 0}, received[2];
+  MPI_Comm ring;
+  MPI_Dist_graph_create_adjacent(WORLD, 2, both, MPI_UNWEIGHTED, 2, both, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 1 ? 35 : 5);
+    MPI_Neighbor_alltoall(values, 1, MPI_DOUBLE, received, 1, MPI_DOUBLE, ring); /* here */
+  }
+  MPI_Comm_free(&ring);
+}
+
 /* Each rank is late as often as the others: they compute as long in all. */
-/* @alternating imbalance: ranks=3 alternating-imbalance named=0,1,2 seconds=0.72 */
+/* @alternating imbalance: ranks=3 alternating-imbalance named=0,1,2 seconds=0.72 gain=0.24 */
 static void wait_at_nxn(void) {
   for (int step = 0; step < 12; ++step) {
     if (step % size == rank) compute(30);
@@ -688,6 +711,8 @@ static const struct {
     {"late receiver", late_receiver},
     {"load imbalance", load_imbalance},
     {"slow rank", slow_rank},
+    {"slow rank once", slow_once},
+    {"slow neighbour", slow_neighbour},
     {"late broadcast", late_broadcast},
     {"early reduce", early_reduce},
     {"alternating imbalance", wait_at_nxn},

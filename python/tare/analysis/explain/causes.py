@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from tare.analysis.explain import computing, waiting
 from tare.analysis.explain.basis import Basis, Told
-from tare.analysis.explain.finding import MIN_GAIN, MIN_SHARE, Finding
+from tare.analysis.explain.finding import MIN_GAIN, MIN_MPI_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.gains import on_critical_path_ns
 from tare.analysis.explain.iterations import slowest
-from tare.analysis.explain.losses import Loss
+from tare.analysis.explain.losses import Loss, total
 from tare.analysis.explain.waiting import Group
 from tare.analysis.groups import grouped
 
@@ -37,7 +37,19 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
         if basis.share(rank_group.time_ns) >= MIN_SHARE:
             found.append(waiting.of_group(basis, rank_group))
             told.losses.take(rank_group.losses)
-    return found
+    return found + _of_calls_not_followed(basis, told, found)
+
+
+def _of_calls_not_followed(basis: Basis, told: Told, found: Sequence[Finding]) -> list[Finding]:
+    """Where most of what is left is as much as one rank computes longer than the others, they wait for it.
+
+    Of some calls, such as those of neighbours, the trace does not show for whom they wait.
+    """
+    if basis.share(total(told.losses.left)) < MIN_MPI_SHARE:
+        return []
+    told_ns = sum(each.lost_ns for each in (*told.findings, *found))
+    rest = computing.imbalance(basis, told, told_ns, at_least=0.5)
+    return [rest] if rest else []
 
 
 def _costs_nothing(basis: Basis, found: Finding) -> bool:

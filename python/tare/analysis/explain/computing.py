@@ -18,14 +18,17 @@ def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
     return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
 
 
-def imbalance(basis: Basis, told: Told) -> Finding | None:
-    """What ranks lose because one computes longer than the mean (POP's load balance), without a trace."""
+def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0) -> Finding | None:
+    """What ranks lose because one computes longer than the mean (POP's load balance), by their profile.
+
+    Of this, `told_ns` is told already. The rest is found if it is this share of what is left, from 0 to 1.
+    """
     off_ns = {process.rank: process.scheduling.descheduled_outside_ns for process in basis.processes}
     times = {rank: max(ns - off_ns[rank], 0) for rank, ns in basis.useful_ns.items()}
     if len(times) < 2:
         return None
     mean_ns, most_ns = sum(times.values()) / len(times), max(times.values())
-    lost_ns = round((most_ns - mean_ns) * len(times))
+    lost_ns = round((most_ns - mean_ns) * len(times)) - told_ns
     if basis.share(lost_ns) < MIN_SHARE:
         return None
     slow = slow_of(times)
@@ -36,6 +39,8 @@ def imbalance(basis: Basis, told: Told) -> Finding | None:
     # It is not known in which calls the others wait: their share is taken of each.
     left = total(told.losses.left)
     part = min(lost_ns / left, 1.0) if left else 0.0
+    if part < at_least:
+        return None
     for loss in told.losses.left:
         loss.scale(1 - part)
     cause = max(times, key=lambda rank: times[rank])

@@ -13,9 +13,9 @@ from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 
-# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most so
-# many ns; calls that do not wait; and ranks that share their work before calls, but for a share that stays with
-# each of them (rank, site, share).
+# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most
+# so many ns; calls that do not wait; and ranks that share their work before calls, but for a share that stays
+# with each of them (rank, site, share).
 Change = tuple[list[tuple[int, int, float, int]], list[int], list[tuple[int, int, float]]]
 NO_LIMIT_NS = 2**63 - 1
 
@@ -77,8 +77,9 @@ def _change(basis: Basis, of: Finding) -> Change | None:
     if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
         # What an iteration does outside MPI takes no longer than all of the median one.
         return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], [], []
-    # The same work, each time evenly on all ranks; who had no processor has none still. What they do in turn is
-    # even already, and of several threads of a rank it is not known which of them is slow: the gain is not known.
+    # The same work, each time evenly on all ranks; who had no processor has none still. What they do in turn
+    # is even already, and of several threads of a rank it is not known which of them is slow: the gain is not
+    # known.
     worked = basis.worked_ns[line]
     mean_ns = sum(worked.values()) / basis.ranks
     is_in_turn = 2 * (max(worked.values()) - mean_ns) * basis.ranks < of.lost_ns
