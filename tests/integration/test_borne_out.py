@@ -94,7 +94,8 @@ ROOTS = f"""(
 def waits_are_borne_out(tables: Tables, found: Finding) -> None:
     """The time, the ranks and the calls that waited; the rank that caused it, and what that did."""
     if not found["cause_function"] and found["cause_rank"] is not None:
-        return work_is_borne_out(tables, found)
+        work_is_borne_out(tables, found)
+        return
     of_cause = f"root_function = {text(found['cause_function'])} AND {is_at(found, 'cause_', 'at_')}"
     of_cause += f" AND root_in_call = {found['cause_in_call']}"
     if tables.are_descheduled_apart:

@@ -76,7 +76,8 @@ def _is_borne_out(run: Path, said: dict[str, Any]) -> None:
     """No finding has more time than the waits of the table that its cause explains."""
     sql = tare_package.open(run).sql
     for each in said["findings"]:
-        if each["cause_rank"] is None or each["kind"] not in ("late sender", "late receiver", "slow rank"):
+        is_of_waits = each["kind"] in ("late sender", "late receiver", "slow rank") and each["cause_function"]
+        if each["cause_rank"] is None or not is_of_waits:
             continue
         found = sql(f"SELECT sum(root_ns) FROM root_causes WHERE root_rank = {int(each['cause_rank'])}")
         assert found is not None

@@ -52,7 +52,7 @@ struct Rank {
   std::int64_t start_ns = 0;              // begin_ns, relative to the first process of its host
   Thread first;                           // lives from begin to end
   bool is_first_known = false;
-  std::int32_t finalize_site = -1;  // of the call that ends its net time
+  std::int32_t finalize_site = -1;                                             // of the call that ends its net time
   std::map<std::uint32_t, Thread> others;                                      // by number
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> collectives;  // so far, by communicator and scope
