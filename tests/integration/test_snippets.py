@@ -75,7 +75,8 @@ def scratch(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Scratch:
         shutil.copy2(app, directory / copy)
     shutil.copy2(app, directory / "libplugin.so")
     (directory / ".venv").symlink_to(ROOT / ".venv")
-    (directory / "build").symlink_to(ROOT / "build")
+    for folder in ("build", "examples", "workloads"):
+        (directory / folder).symlink_to(ROOT / folder)
     shutil.copy2(ROOT / "examples" / "events.c", directory / "app.c")
     prefix = directory / "home" / "tare"
     environment = {
