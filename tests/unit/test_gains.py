@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from tare.analysis.explain import gains
 from tare.analysis.explain.finding import Finding
 from tare.analysis.rows import UNKNOWN
@@ -32,6 +33,8 @@ class Basis(SimpleNamespace):
             }
         )
         self.asked: list[gains.Change] = []
+        self.without_ns: list[int] = []
+        self.runtime_ns = 90 * MS
         process = SimpleNamespace(trace=SimpleNamespace(records=10))
         self.run = SimpleNamespace(processes=[process], replayed_with=self._replayed)
 
@@ -42,8 +45,9 @@ class Basis(SimpleNamespace):
                 world=world,
                 obstacle=None,
                 unknown_ns=0,
+                runtime_ns=self.runtime_ns,
                 ideal_ns=90 * MS,
-                without_ns=[80 * MS] * len(changes),
+                without_ns=self.without_ns or [80 * MS] * len(changes),
             )
         ]
 
@@ -57,7 +61,33 @@ def test_even_work_leaves_the_time_without_a_processor() -> None:
     basis = Basis()
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
-    assert basis.asked == [([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])]
+    even: gains.Change = ([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])
+    none = [(rank, SITE, 0.0, gains.NO_LIMIT_NS) for rank in (0, 1)]
+    assert basis.asked == [even, (none, [], [])]
+
+
+@pytest.mark.parametrize(
+    ("even_ms", "removed_ms", "runtime_ms", "known"),
+    [
+        (
+            89,
+            40,
+            90,
+            False,
+        ),  # without the work of one rank the program would be far faster: they work in turn
+        (89, 89, 90, True),  # another rank is as late
+        (89, 89, 150, False),  # an ideal network alone gains far more: sends wait for receivers
+        (80, 70, 150, True),
+    ],
+)
+def test_a_gain_that_is_no_bound_is_not_known(
+    even_ms: int, removed_ms: int, runtime_ms: int, known: bool
+) -> None:
+    basis = Basis()
+    basis.without_ns = [even_ms * MS, removed_ms * MS]
+    basis.runtime_ns = runtime_ms * MS
+    (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
+    assert finding.gain_ns == ((90 - even_ms) * MS if known else None)
 
 
 def test_the_gain_of_slow_threads_is_not_known() -> None:

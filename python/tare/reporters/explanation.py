@@ -184,9 +184,13 @@ def _farm(found: Finding) -> str:
     number = units.number_of(found.calls, "task")
     tasks = f"Rank {found.detail} gives {number} to the others and computes nothing itself"
     usual, slow = units.duration(found.mean_ns or 0), units.duration(found.most_ns or 0)
-    if found.cause_rank is None:
-        return f"{tasks}: waiting for them costs {_takes(found)}, most in {_call(found.function, found.at)}."
     tail = units.duration(found.tail_ns or 0)
+    if found.cause_rank is None:
+        longest = max(found.most_ns or 0, 0)
+        is_one_task = longest > 2 * (found.mean_ns or 0) and found.tail_ns
+        left = f"; {tail} of it the workers have nothing left to do" if is_one_task else ""
+        waiting = f"waiting for them costs {_takes(found)}, most in {_call(found.function, found.at)}"
+        return f"{tasks}: {waiting}{left}."
     return (
         f"{tasks}; rank {found.cause_rank} is a slow worker: {slow} for a task where the others need {usual} "
         f"on average. Waiting costs {_takes(found)}, most in {_call(found.function, found.at)}; {tail} of it "
@@ -232,8 +236,8 @@ def _imbalance(found: Finding) -> str:
     if _does(found) != "computes":
         verb = "compute or are blocked up to" if several else "computes or is blocked"
     who = f"{rank_numbers.named(found.ranks)} {verb}"
-    others = f"the others {mean} on average; the others {loses}{waits}{_trend(found)}."
-    return f"{title}: {who} {most}{before}, {others}"
+    usual = f"the others {mean} on average" if found.mean_ns is not None else "which no other rank comes to"
+    return f"{title}: {who} {most}{before}, {usual}; the others {loses}{waits}{_trend(found)}."
 
 
 def _needless(found: Finding) -> str:

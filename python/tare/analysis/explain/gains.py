@@ -20,16 +20,40 @@ Change = tuple[list[tuple[int, int, float, int]], list[int], list[tuple[int, int
 NO_LIMIT_NS = 2**63 - 1
 
 
+# Where even work gains a smaller part than this of what no work at all would gain, ranks work in turn.
+IN_TURN = 0.25
+# What these cost is not only the time in their calls.
+MORE_THAN_CALLS = ("farm", "tiny messages")
+
+
 def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
     """The findings with their gains, as far as these can be known, the largest first."""
     changes = [_change(basis, each) if basis.is_traced else None for each in findings]
     wanted = [change for change in changes if change is not None]
-    gains = iter(_replayed(basis, wanted))
-    found = [
-        replace(each, gain_ns=_in_calls(basis, each) if change is None else next(gains, None))
-        for each, change in zip(findings, changes, strict=True)
-    ]
+    # The same without any of the work that is evened.
+    removed = [_times((rank, site, 0.0) for rank, site, _ in even) for _, _, even in wanted if even]
+    gains, network_ns = _replayed(basis, [*wanted, *removed])
+    of_wanted, of_removed = iter(gains[: len(wanted)]), iter(gains[len(wanted) :])
+    found = []
+    for each, change in zip(findings, changes, strict=True):
+        gain_ns = _in_calls(basis, each) if change is None else next(of_wanted, None)
+        removed_ns = next(of_removed, None) if change and change[2] else None
+        if gain_ns is not None and change and _is_no_bound(basis, each, gain_ns, removed_ns, network_ns):
+            gain_ns = None
+        found.append(replace(each, gain_ns=gain_ns))
     return sorted(found, key=lambda each: -_order(basis, each))
+
+
+def _is_no_bound(basis: Basis, of: Finding, gain_ns: int, removed_ns: int | None, network_ns: int) -> bool:
+    """Whether other changes than the one that was replayed would gain far more.
+
+    Ranks may work in turn, and what the network takes may hide that they could work at the same time: on an
+    ideal network, a send waits for no receiver.
+    """
+    least_ns = MIN_SHARE * basis.net_ns
+    in_turn = removed_ns is not None and removed_ns > least_ns and gain_ns < IN_TURN * removed_ns
+    hidden = gain_ns < IN_TURN * of.lost_ns / basis.ranks and network_ns > gain_ns + least_ns
+    return in_turn or hidden
 
 
 def _order(basis: Basis, of: Finding) -> float:
@@ -39,19 +63,21 @@ def _order(basis: Basis, of: Finding) -> float:
     return of.gain_ns / basis.net_ns
 
 
-def _replayed(basis: Basis, changes: Sequence[Change]) -> list[int]:
-    """The gain by each change; none where the trace cannot be replayed, or takes long.
+def _replayed(basis: Basis, changes: Sequence[Change]) -> tuple[list[int], int]:
+    """The gain by each change, and by an ideal network; none where no replay is possible, or takes long.
 
     In calls of which it is not known what they wait for, a replay waits as long, whatever is changed.
     """
     records = sum(process.trace.records for process in basis.run.processes)
     if not changes or records > REPLAYED_RECORDS:
-        return []
+        return [], 0
     worlds = basis.run.replayed_with(basis.world, changes)
     world = next((each for each in worlds if each.world == basis.world), None)
     if world is None or world.obstacle is not None or world.unknown_ns > MIN_SHARE * basis.net_ns:
-        return []
-    return [max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns]
+        return [], 0
+    return [
+        max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns
+    ], world.runtime_ns - world.ideal_ns
 
 
 def _change(basis: Basis, of: Finding) -> Change | None:
@@ -70,8 +96,10 @@ def _change(basis: Basis, of: Finding) -> Change | None:
         return None
     sites = basis.sites_of[line]
     if of.kind == "farm":
-        factor = (of.mean_ns or 0.0) / (of.most_ns or 1.0) if of.cause_rank is not None else 1.0
-        return _times((of.cause_rank or 0, site, factor) for site in sites)
+        if of.cause_rank is None:
+            return None
+        factor = (of.mean_ns or 0.0) / (of.most_ns or 1.0)
+        return _times((of.cause_rank, site, factor) for site in sites)
     if of.kind == "serialised":  # all do it at once
         return _times((rank, site, 1 / len(of.ranks)) for rank in times for site in sites)
     if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
@@ -95,6 +123,8 @@ def _times(factors: Iterable[tuple[int, int, float]]) -> Change:
 
 def _in_calls(basis: Basis, of: Finding) -> int | None:
     if not basis.is_traced or not of.lost_ns or of.cause_rank is not None or not of.function:
+        return None
+    if of.kind in MORE_THAN_CALLS:
         return None
     return on_critical_path_ns(basis, (of.function, of.at))
 

@@ -150,13 +150,14 @@ def _imbalance(basis: Basis, group: Group) -> Finding:
     mean_ns, most_ns = _mean(times.values()), max(times.values())
     if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
         return replace(found, kind="alternating imbalance", most_ns=most_ns, mean_ns=mean_ns)
-    others = [time_ns for rank, time_ns in times.items() if rank not in slow]
+    # Ranks that are never there do nothing before.
+    others = [time_ns for rank, time_ns in times.items() if rank not in slow and time_ns]
     return replace(
         found,
         kind="slow rank" if is_one_slow(times, slow) else "load imbalance",
         ranks=slow,
         most_ns=most_ns,
-        mean_ns=_mean(others) if others else mean_ns,
+        mean_ns=_mean(others) if others else None,
     )
 
 
@@ -238,9 +239,12 @@ def farm(basis: Basis, told: Told) -> Finding | None:
     )
     # A single long task is none of a slow worker, unless the others wait for it in the end.
     is_sure = tasks[slowest] >= SEVERAL_TASKS or basis.share(tail_ns) >= MIN_SHARE
-    is_slow = each_ns[slowest] > SLOW_WORKER * usual and is_sure
-    told.losses.take(of)
     of_slowest = [loss for loss in of if loss.cause_rank == slowest]
+    # Of a worker whose tasks all take long, others wait no longer than for one of them.
+    longest_ns = max((loss.longest_ns for loss in of_slowest), default=0.0)
+    is_one_task = tasks[slowest] > 1 and longest_ns > SLOW_WORKER * each_ns[slowest]
+    is_slow = each_ns[slowest] > SLOW_WORKER * usual and is_sure and not is_one_task
+    told.losses.take(of)
     main = max(of_slowest if is_slow else of, key=lambda loss: loss.time_ns)
     return replace(
         finding(basis, Group(main.activity, of), "farm"),
@@ -248,7 +252,7 @@ def farm(basis: Basis, told: Told) -> Finding | None:
         calls=sum(tasks.values()),
         cause_rank=slowest if is_slow else None,
         cause_share=total(of_slowest) / total(of) if is_slow else None,
-        most_ns=each_ns[slowest],
+        most_ns=round(longest_ns) if is_one_task else each_ns[slowest],
         mean_ns=_mean([time_ns for rank, time_ns in each_ns.items() if rank != slowest] or [usual]),
         tail_ns=round(tail_ns),
         detail=str(master),
