@@ -62,7 +62,7 @@ def test_even_work_leaves_the_time_without_a_processor() -> None:
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
     even: gains.Change = ([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])
-    none = [(rank, SITE, 0.0, gains.NO_LIMIT_NS) for rank in (0, 1)]
+    none = [(*share, gains.NO_LIMIT_NS) for share in even[2]]
     assert basis.asked == [even, (none, [], [])]
 
 

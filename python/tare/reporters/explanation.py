@@ -320,9 +320,8 @@ def _no_processor(found: Finding) -> str:
         processors = units.number_of(found.calls, "processor")
         said = f"Oversubscription: {len(found.ranks):,} ranks share {processors}, and"
     else:
-        said = (
-            f"Descheduled: something else runs on the processors of {rank_numbers.named(found.ranks)}, which"
-        )
+        what = f"something else, or {found.detail} of this run," if found.detail else "something else"
+        said = f"Descheduled: {what} runs on the processors of {rank_numbers.named(found.ranks)}, which"
     if found.most_ns:
         said += f" could have run for another {units.duration(found.most_ns)}"
     else:

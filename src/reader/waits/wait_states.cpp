@@ -101,13 +101,12 @@ WaitKind kind_of(const End& end) {
   }
 }
 
-// Whether the trace shows what such a call waits for. Of neighbours, and of the other group of an intercommunicator, it
-// does not.
+// Whether the trace shows what such a call waits for. Of neighbours, and of the other group of an intercommunicator,
+// which may be another world, it does not.
 bool is_followed(const EventRow& row, const FunctionMeaning& meaning, const Run& run) {
   const CallRole role = role_of_call(meaning);
   if (role == CallRole::unknown || role == CallRole::may_wait) return false;
-  const bool has_communicator = meaning.kind == CallClass::collective && row.communicator >= 0;
-  return !has_communicator || !run.communicators()[static_cast<std::size_t>(row.communicator)].inter;
+  return row.communicator < 0 || !run.communicators()[static_cast<std::size_t>(row.communicator)].inter;
 }
 
 }  // namespace

@@ -98,5 +98,6 @@ def _notes(basis: Basis) -> list[str]:
         notes += retimed.sentences(basis.run.retimed)
         notes += (f"{line[0].upper()}{line[1:]}." for line in basis.run.wait_report.warnings)
     if basis.other_worlds:
-        notes.append(f"{basis.other_worlds} other worlds were not looked at.")
+        others = units.number_of(basis.other_worlds, "other world was", "other worlds were")
+        notes.append(f"{others} not looked at.")
     return notes

@@ -31,7 +31,7 @@ def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
     changes = [_change(basis, each) if basis.is_traced else None for each in findings]
     wanted = [change for change in changes if change is not None]
     # The same without any of the work that is evened.
-    removed = [_times((rank, site, 0.0) for rank, site, _ in even) for _, _, even in wanted if even]
+    removed = [_times(even) for _, _, even in wanted if even]
     gains, network_ns = _replayed(basis, [*wanted, *removed])
     of_wanted, of_removed = iter(gains[: len(wanted)]), iter(gains[len(wanted) :])
     found = []

@@ -38,5 +38,6 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
         ranks=crowd.ranks if crowd else tuple(rank for rank, ns in own_ns.items() if ns >= NAMED * most_ns),
         calls=crowd.processors if crowd else 0,
         most_ns=sum(own_ns.values()),
+        detail="another world" if basis.other_worlds else "",
     )
     return [main_line(losses, found) if losses else found]
