@@ -83,7 +83,7 @@ wheel:
 test-wheel: wheel
 	@tools/apt.sh test
 	@tools/venv.sh test
-	@$(PYTHON) -m pytest tests/install/test_wheel.py
+	@$(PYTHON) -m pytest -v tests/install/test_wheel.py
 
 deb:
 	@tools/apt.sh build optional deb
