@@ -47,15 +47,15 @@ tare.raw("log")("converged")
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who has nothing")
 
 
-@pytest.fixture(scope="module")
-def wheel() -> Path:
-    (wheel,) = (ROOT / "dist").glob("tare_mpi-*.whl")
+def wheel_of(tag: str) -> Path:
+    (wheel,) = (ROOT / "dist").glob(f"tare_mpi-*-{tag}-*.whl")
     return wheel
 
 
 @pytest.fixture(scope="module", params=PYTHONS, ids=str)
-def place(wheel: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """A directory to which the wheel was downloaded, and in which pip of a Python has installed it."""
+    wheel = wheel_of("cp311-cp311" if request.param.version == (3, 11) else "cp312-abi3")
     place = made("venv", request.param)
     shutil.copy(wheel, place.path)
     started = time.monotonic(), processor_s()
@@ -85,16 +85,19 @@ def env(request: pytest.FixtureRequest) -> MpiEnvironment:
     return env
 
 
-def test_what_is_in_it(wheel: Path, tmp_path: Path) -> None:
-    assert wheel.name.endswith(f"-cp311-abi3-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64.whl")
+@pytest.mark.parametrize(
+    "tag, modules", [("cp311-cp311", "cpython-311-x86_64-linux-gnu.so"), ("cp312-abi3", "abi3.so")]
+)
+def test_what_is_in_it(tag: str, modules: str, tmp_path: Path) -> None:
+    wheel = wheel_of(tag)
+    assert wheel.name.endswith(f"-{tag}-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64.whl")
     assert wheel.stat().st_size <= MAX_BYTES
     with zipfile.ZipFile(wheel) as content:
         content.extractall(tmp_path)
     objects = [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
     names = {path.name for path in objects}
     assert {"libtare.so", "libtare_record.so.0", "libtare-reader.so.0", "tared"} <= names
-    for module in MODULES:
-        assert {f"{module}.cpython-311-x86_64-linux-gnu.so", f"{module}.abi3.so"} <= names
+    assert {name for name in names if name.startswith("_")} == {f"{name}.{modules}" for name in MODULES}
     for path in objects:
         dynamic = subprocess.run(["readelf", "-dVW", path], capture_output=True, text=True, check=True).stdout
         assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)) <= OF_GLIBC, path
@@ -124,11 +127,15 @@ def test_modules_are_those_of_the_python(place: Place) -> None:
 def test_python_programs_record_and_read(place: Place) -> None:
     place.can("python", "-c", USES_API)
     events = json.loads(place.can("tare", "events", "--json", "api"))["rows"]
-    assert [row["id"] for row in events if row["function"] == "step"] == [0, 1, 2], events
+    steps = [row["parameters"] for row in events if row["name"] == "step"]
+    assert steps == [[0, 0.5], [1, 0.25], [2, 1 / 6]]
+    assert {"iterate", "solve", "heap", "restart", "sizes", "log"} <= {row["name"] for row in events}
+    read = "import tare; print(tare.open('api').locations.__arrow_c_stream__())"
+    assert "arrow_array_stream" in place.can("python", "-c", read)
 
 
 def test_lines_of_python_programs(place: Place, env: MpiEnvironment) -> None:
-    """Each call of mpi4py is found at its line, from the frames of this Python."""
+    """Each call of mpi4py is found at its line and path, from the frames of this Python."""
     ranks = 2
     source, run = PROGRAMS / "py_calls.py", Path(env.name) / "python"
     library = env.library if env.family == "openmpi" else place.path / "libmpi.so.12"
@@ -147,6 +154,9 @@ def test_lines_of_python_programs(place: Place, env: MpiEnvironment) -> None:
     )
     wrong = differences(expectations.read(source).by_site(ranks), measured, strict=False)
     assert not wrong, "\n".join(wrong)
+    place.can("tare", "export", run, "--to", "folded", "-o", f"{run}.folded")
+    folded = (place.path / f"{run}.folded").read_text()
+    assert re.search("^rank 0;<module>;main;upper_case;MPI_Sendrecv(_c)? ", folded, re.MULTILINE)
 
 
 # What follows does not depend on the Python.

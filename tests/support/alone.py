@@ -44,6 +44,7 @@ echo '#include <tare/filter.h>' | cc $(pkg-config --cflags tare) -fsyntax-only -
 
 ABOUT = """
 import ensurepip, sys, venv
+assert "t" not in sys.abiflags  # it has the GIL
 print(sys.version_info[0], sys.version_info[1], sys.base_prefix)
 """
 
