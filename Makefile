@@ -3,7 +3,7 @@
 # make check  the quick tests: format, types, unit tests, one measured run
 # make test   everything there is to test, but for make test-long
 # make bench  what measuring costs
-# make wheel  a wheel that runs elsewhere; make test-wheel tests it as somebody who has nothing else
+# make wheel  wheels that run elsewhere; make test-wheel tests them as somebody who has nothing else
 # make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
 # make test-slurm  jobs of Slurm over two nodes of this machine
@@ -83,7 +83,7 @@ wheel:
 test-wheel: wheel
 	@tools/apt.sh test
 	@tools/venv.sh test
-	@$(PYTHON) -m pytest tests/install/test_wheel.py
+	@$(PYTHON) -m pytest -v tests/install/test_wheel.py
 
 deb:
 	@tools/apt.sh build optional deb

@@ -1,5 +1,8 @@
 #!/bin/bash
-# tools/wheel.sh : builds dist/tare_mpi-*.whl, which needs no more than the C library 2.28 and a Python as that of .venv.
+# tools/wheel.sh : builds dist/tare_mpi-*.whl, which need no more than the C library 2.28 and a Python.
+#
+# They are two: for CPython 3.11, and by the stable ABI, which nanobind needs 3.12 for, for all versions from then on. They
+# differ in the Python modules alone, and all else is built once. One wheel with both would have 16 MB instead of 13.
 #
 # GCC compiles it as in any build. It is linked with Zig's list of what is in glibc 2.28, and with static libraries, whose
 # calls of a newer glibc tools/newer_glibc.c has. Two of them are built here: Debian's libzmq.a needs Kerberos, and its
@@ -13,12 +16,16 @@ build=$PWD/build/manylinux
 linked=$build/linked
 python=$PWD/.venv/bin/python
 archives=/usr/lib/$(gcc -print-multiarch)
+headers=$build/python/usr/include/python3.13
 mkdir -p "$linked" "$build/log"
 
 fail() {
     echo "tools/wheel.sh: $1" >&2
     exit 1
 }
+
+[ "$("$python" -c 'import sys; print(*sys.version_info[:2], sep=".")')" = 3.11 ] ||
+    fail "the Python of .venv is not 3.11, for which there is a wheel of its own; Debian 12 has it"
 
 quietly() { # quietly LOG COMMAND...: what it prints is shown if it fails
     local log=$build/log/$1
@@ -44,15 +51,31 @@ c_library() { # as Zig writes it when it links a program
         "AS_NEEDED ( $linked/libpthread.so.0 $linked/libdl.so.2 $(echo "$linked"/libld.so.*) ) )" >"$linked/libc.so"
 }
 
+apt_of() { # apt_of FOLDER COMMAND...: apt-get with no sources but those in FOLDER
+    local folder=$1
+    shift
+    mkdir -p "$folder/lists/partial"
+    apt-get -q -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$folder" -o "Dir::State::Lists=$folder/lists" "$@"
+}
+
 source_of() { # source_of PACKAGE: Debian's, in $build/PACKAGE, which needs no entry in the list of sources
-    local apt="-q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$build/apt -o Dir::State::Lists=$build/apt/lists"
-    mkdir -p "$build/apt/lists/partial"
+    mkdir -p "$build/apt"
     sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$build/apt/debian.sources"
-    quietly apt-update apt-get $apt update
+    quietly apt-update apt_of "$build/apt" update
     rm -rf "${build:?}/$1"
     mkdir "$build/$1"
-    (cd "$build/$1" && quietly "$1-source" apt-get $apt source "$1")
+    (cd "$build/$1" && quietly "$1-source" apt_of "$build/apt" source "$1")
     echo "$build/$1"/*/
+}
+
+later_headers() { # of a Python that the next Debian has; it is not installed
+    rm -rf "$build/python"
+    mkdir -p "$build/apt-later" "$build/python"
+    # The first paragraph is Debian itself; updates and what is for security follow.
+    sed '/^$/q; s/^Suites:.*/Suites: trixie/' /etc/apt/sources.list.d/debian.sources >"$build/apt-later/debian.sources"
+    quietly apt-later-update apt_of "$build/apt-later" update
+    (cd "$build/python" && quietly python-headers apt_of "$build/apt-later" download libpython3.13-dev)
+    dpkg -x "$build"/python/libpython3.13-dev_*.deb "$build/python"
 }
 
 zeromq() {
@@ -80,6 +103,7 @@ elfutils() {
 [ -f "$linked/libc.so" ] || c_library
 [ -f "$linked/libzmq.a" ] || zeromq
 [ -f "$linked/libdw.a" ] || elfutils
+[ -f "$headers/Python.h" ] || later_headers
 
 rm -rf "$build/new" "$build/tree"
 LDFLAGS="-B$linked -L$linked -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL" quietly tare \
@@ -91,7 +115,8 @@ LDFLAGS="-B$linked -L$linked -static-libstdc++ -static-libgcc -Wl,--exclude-libs
     -C cmake.define.TARE_LIBELF="$linked/libelf.a;$archives/libz.a;$archives/liblzma.a" \
     -C cmake.define.TARE_OTF2="$archives/libopen-trace-format2.a" \
     -C cmake.define.TARE_ZMQ="$linked/libzmq.a;$archives/libsodium.a" \
-    -C cmake.define.TARE_ZMQ_INCLUDE="$linked/include"
+    -C cmake.define.TARE_ZMQ_INCLUDE="$linked/include" \
+    -C cmake.define.TARE_STABLE_PYTHON="$headers"
 
 quietly unpack "$python" -m wheel unpack "$build"/new/tare_mpi-*.whl --dest "$build/tree"
 tree=$(echo "$build"/tree/tare_mpi-*)
@@ -112,13 +137,24 @@ for text in $(grep -oh '/usr/share/common-licenses/[A-Za-z]*-[0-9.]*[0-9]' "$lic
     cp "$text" "$licences/"
 done
 
-rm -rf "$build/new"
-mkdir -p dist "$build/new"
-quietly pack "$python" -m wheel pack "$tree" --dest-dir "$build/new"
-quietly tags "$python" -m wheel tags --remove --platform-tag "$platform" "$build"/new/tare_mpi-*.whl
-wheel=$(echo "$build"/new/tare_mpi-*.whl)
-quietly policy "$python" -m auditwheel show "$wheel"
-needed=$(sed -n "s/.*tag: \"manylinux_${glibc%.*}_\([0-9]*\)_$machine\".*/\1/p" "$build/log/policy")
-[ "${needed:-99}" -le "${glibc#*.}" ] || { cat "$build/log/policy" >&2; fail "it needs more than $platform"; }
-mv "$wheel" dist/
-echo "dist/${wheel##*/}: $(($(stat -c %s "dist/${wheel##*/}") / 1000)) kB"
+pack() { # pack PYTHON-TAG ABI-TAG OTHERS: the wheel of that ABI, without the modules whose names contain OTHERS
+    local needed wheel
+    rm -rf "$build/new" "$build/part"
+    mkdir -p "$build/new" "$build/part"
+    cp -al "$tree" "$build/part"
+    rm "$build"/part/*/tare/_*"$3"*.so
+    quietly pack "$python" -m wheel pack "$build/part/${tree##*/}" --dest-dir "$build/new"
+    quietly tags "$python" -m wheel tags --remove --python-tag "$1" --abi-tag "$2" --platform-tag "$platform" \
+        "$build"/new/tare_mpi-*.whl
+    wheel=$(echo "$build"/new/tare_mpi-*.whl)
+    quietly policy "$python" -m auditwheel show "$wheel"
+    needed=$(sed -n "s/.*tag: \"manylinux_${glibc%.*}_\([0-9]*\)_$machine\".*/\1/p" "$build/log/policy")
+    [ "${needed:-99}" -le "${glibc#*.}" ] || { cat "$build/log/policy" >&2; fail "it needs more than $platform"; }
+    mv "$wheel" dist/
+    echo "dist/${wheel##*/}: $(($(stat -c %s "dist/${wheel##*/}") / 1000)) kB"
+}
+
+mkdir -p dist
+rm -f dist/tare_mpi-*.whl
+pack cp311 cp311 .abi3
+pack cp312 abi3 .cpython-311

@@ -9,51 +9,52 @@
 namespace tare::stack {
 namespace {
 
-// CPython 3.11: offsets in bytes, from its headers (Include/cpython/pystate.h, Include/cpython/code.h,
-// Include/internal/pycore_frame.h, Include/cpython/unicodeobject.h).
-namespace layout {
-constexpr std::size_t thread_cframe = 56;            // PyThreadState.cframe
-constexpr std::size_t cframe_current = 8;            // _PyCFrame.current_frame
-constexpr std::size_t frame_code = 32;               // _PyInterpreterFrame.f_code
-constexpr std::size_t frame_previous = 48;           // _PyInterpreterFrame.previous
-constexpr std::size_t frame_instruction = 56;        // _PyInterpreterFrame.prev_instr
+// Offsets in bytes, from the headers of CPython (Include/cpython/pystate.h, Include/cpython/code.h,
+// Include/internal/pycore_frame.h, Include/cpython/unicodeobject.h). They are the same in all releases of a version.
+struct Layout {
+  unsigned version;               // as the upper half of Py_Version
+  std::size_t thread_frame;       // PyThreadState.current_frame, or .cframe
+  std::size_t cframe_frame;       // _PyCFrame.current_frame; `direct` if there is none
+  std::size_t frame_code;         // _PyInterpreterFrame.f_code, .f_executable
+  std::size_t frame_previous;     // _PyInterpreterFrame.previous
+  std::size_t frame_instruction;  // _PyInterpreterFrame.prev_instr, .instr_ptr
+  std::size_t frame_owner;        // _PyInterpreterFrame.owner
+  std::size_t code_instructions;  // PyCodeObject.co_code_adaptive
+  std::size_t ascii_data;         // sizeof(PyASCIIObject), which is where PyCompactUnicodeObject.utf8_length is
+};
+constexpr std::size_t direct = ~std::size_t{0};
+constexpr Layout layouts[] = {
+    {0x030b, 56, 8, 32, 48, 56, 69, 184, 48},
+    {0x030c, 56, 0, 0, 8, 56, 70, 192, 40},
+    {0x030d, 72, direct, 0, 8, 56, 70, 200, 40},
+    {0x030e, 72, direct, 0, 8, 56, 74, 208, 40},
+};
+
+// What is the same in all of these versions.
 constexpr std::size_t code_file = 112;               // PyCodeObject.co_filename
 constexpr std::size_t code_qualified_name = 128;     // PyCodeObject.co_qualname
-constexpr std::size_t code_instructions = 184;       // PyCodeObject.co_code_adaptive
 constexpr std::size_t text_length = 16;              // PyASCIIObject.length
 constexpr std::size_t text_state = 32;               // PyASCIIObject.state
-constexpr std::size_t ascii_data = 48;               // sizeof(PyASCIIObject)
-constexpr std::size_t compact_utf8_length = 48;      // PyCompactUnicodeObject.utf8_length
-constexpr std::size_t compact_utf8 = 56;             // PyCompactUnicodeObject.utf8
 constexpr std::uint32_t state_compact_ascii = 0x60;  // compact (bit 5) and ascii (bit 6)
-}  // namespace layout
+// The first value of _PyInterpreterFrame.owner that says that the interpreter made the frame for itself: such a frame
+// has no code of the program.
+constexpr unsigned char owned_by_interpreter = 3;
+constexpr std::uintptr_t reference_tags = 3;  // bits of a reference to an object that are not of its address
+
+// Since 3.13, the interpreter begins its state with words for debuggers (_Py_DebugOffsets).
+constexpr unsigned first_with_words = 0x030d;
+constexpr std::string_view cookie = "xdebugpy";
+constexpr std::size_t words_free_threaded = 16;  // whether it was built without the GIL
 
 using ThreadState = void* (*)();                      // PyGILState_GetThisThreadState: needs no GIL
 using LineOf = int (*)(void* code, int byte_offset);  // PyCode_Addr2Line: reads the line table only
 
-// Both are null if the process has no CPython 3.11.
+// All are null if the process has no CPython whose layout is known.
 struct Interpreter {
+  const Layout* layout;
   ThreadState thread_state;
   LineOf line_of;
 };
-
-// Threads may search at the same time. They find the same.
-Interpreter find_interpreter() noexcept {
-  static constinit std::atomic<ThreadState> thread_state{nullptr};
-  static constinit std::atomic<LineOf> line_of{nullptr};
-  static constinit std::atomic<bool> looked{false};
-  if (!looked.load(std::memory_order_acquire)) {
-    const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
-    void* const state_symbol = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-    void* const line_symbol = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
-    if (version != nullptr && (*version >> 16) == 0x030b && state_symbol != nullptr && line_symbol != nullptr) {
-      thread_state.store(reinterpret_cast<ThreadState>(state_symbol), std::memory_order_relaxed);
-      line_of.store(reinterpret_cast<LineOf>(line_symbol), std::memory_order_relaxed);
-    }
-    looked.store(true, std::memory_order_release);
-  }
-  return {thread_state.load(std::memory_order_relaxed), line_of.load(std::memory_order_relaxed)};
-}
 
 template <class T>
 T field(const void* object, std::size_t offset) noexcept {
@@ -62,36 +63,78 @@ T field(const void* object, std::size_t offset) noexcept {
   return value;
 }
 
+// Builds without the GIL have longer objects.
+bool has_gil(unsigned version) noexcept {
+  if (version < first_with_words) return true;
+  const void* words = dlsym(RTLD_DEFAULT, "_PyRuntime");
+  return words != nullptr && std::memcmp(words, cookie.data(), cookie.size()) == 0 &&
+         field<std::uint64_t>(words, words_free_threaded) == 0;
+}
+
+const Layout* find_layout() noexcept {
+  const auto* release = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
+  if (release == nullptr) return nullptr;
+  for (const Layout& layout : layouts)
+    if (layout.version == *release >> 16) return has_gil(layout.version) ? &layout : nullptr;
+  return nullptr;
+}
+
+// Threads may search at the same time. They find the same.
+Interpreter find_interpreter() noexcept {
+  static constinit std::atomic<const Layout*> layout{nullptr};
+  static constinit std::atomic<ThreadState> thread_state{nullptr};
+  static constinit std::atomic<LineOf> line_of{nullptr};
+  static constinit std::atomic<bool> looked{false};
+  if (!looked.load(std::memory_order_acquire)) {
+    const Layout* const known = find_layout();
+    void* const state_symbol = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    void* const line_symbol = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
+    if (known != nullptr && state_symbol != nullptr && line_symbol != nullptr) {
+      layout.store(known, std::memory_order_relaxed);
+      thread_state.store(reinterpret_cast<ThreadState>(state_symbol), std::memory_order_relaxed);
+      line_of.store(reinterpret_cast<LineOf>(line_symbol), std::memory_order_relaxed);
+    }
+    looked.store(true, std::memory_order_release);
+  }
+  return {layout.load(std::memory_order_relaxed), thread_state.load(std::memory_order_relaxed),
+          line_of.load(std::memory_order_relaxed)};
+}
+
 // The interpreter frame that this thread executes; nullptr outside Python.
 const void* current_frame(const Interpreter& python) noexcept {
-  if (python.thread_state == nullptr) return nullptr;
   const void* thread = python.thread_state();
-  const void* cframe = thread == nullptr ? nullptr : field<const void*>(thread, layout::thread_cframe);
-  return cframe == nullptr ? nullptr : field<const void*>(cframe, layout::cframe_current);
+  if (thread == nullptr) return nullptr;
+  const void* frame = field<const void*>(thread, python.layout->thread_frame);
+  if (frame == nullptr || python.layout->cframe_frame == direct) return frame;
+  return field<const void*>(frame, python.layout->cframe_frame);
 }
 
 // The text of a str object: in place if it is ASCII, else its UTF-8 form if one was made before.
-void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept {
+void text_of(const Layout& layout, const void* object, const char*& data, std::size_t& bytes) noexcept {
   data = "";
   bytes = 0;
   if (object == nullptr) return;
-  const auto state = field<std::uint32_t>(object, layout::text_state);
-  if ((state & layout::state_compact_ascii) == layout::state_compact_ascii) {
-    data = static_cast<const char*>(object) + layout::ascii_data;
-    bytes = field<std::size_t>(object, layout::text_length);
-  } else if (const char* utf8 = field<const char*>(object, layout::compact_utf8)) {
+  const auto state = field<std::uint32_t>(object, text_state);
+  if ((state & state_compact_ascii) == state_compact_ascii) {
+    data = static_cast<const char*>(object) + layout.ascii_data;
+    bytes = field<std::size_t>(object, text_length);
+  } else if (const char* utf8 = field<const char*>(object, layout.ascii_data + sizeof(std::size_t))) {
     data = utf8;
-    bytes = field<std::size_t>(object, layout::compact_utf8_length);
+    bytes = field<std::size_t>(object, layout.ascii_data);
   }
 }
 
 }  // namespace
 
 unsigned python_stack(PythonFrame (&out)[max_python_frames]) noexcept {
-  const void* frame = current_frame(find_interpreter());
+  const Interpreter python = find_interpreter();
+  if (python.layout == nullptr) return 0;
+  const Layout& layout = *python.layout;
   unsigned depth = 0;
-  for (; frame != nullptr && depth < max_python_frames; frame = field<const void*>(frame, layout::frame_previous)) {
-    const auto instruction = field<std::uint64_t>(frame, layout::frame_instruction);
+  for (const void* frame = current_frame(python); frame != nullptr && depth < max_python_frames;
+       frame = field<const void*>(frame, layout.frame_previous)) {
+    if (field<unsigned char>(frame, layout.frame_owner) >= owned_by_interpreter) continue;
+    const auto instruction = field<std::uint64_t>(frame, layout.frame_instruction);
     out[depth++] = {frame, instruction | std::uint64_t{1} << 63};
   }
   return depth;
@@ -125,13 +168,14 @@ CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
 PythonSource source_of(const PythonFrame& frame) noexcept {
   PythonSource out{};
   const Interpreter python = find_interpreter();
-  if (python.line_of == nullptr) return out;
-  void* code = field<void*>(frame.frame, layout::frame_code);
-  const auto offset = field<std::uintptr_t>(frame.frame, layout::frame_instruction) -
-                      (reinterpret_cast<std::uintptr_t>(code) + layout::code_instructions);
-  const int line = python.line_of(code, static_cast<int>(offset));
-  text_of(field<const void*>(code, layout::code_file), out.file, out.file_bytes);
-  text_of(field<const void*>(code, layout::code_qualified_name), out.function, out.function_bytes);
+  if (python.layout == nullptr) return out;
+  const Layout& layout = *python.layout;
+  const auto code = field<std::uintptr_t>(frame.frame, layout.frame_code) & ~reference_tags;
+  auto* const object = reinterpret_cast<void*>(code);
+  const auto offset = field<std::uintptr_t>(frame.frame, layout.frame_instruction) - (code + layout.code_instructions);
+  const int line = python.line_of(object, static_cast<int>(offset));
+  text_of(layout, field<const void*>(object, code_file), out.file, out.file_bytes);
+  text_of(layout, field<const void*>(object, code_qualified_name), out.function, out.function_bytes);
   out.line = line < 0 ? 0 : static_cast<std::uint32_t>(line);
   return out;
 }

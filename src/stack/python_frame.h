@@ -2,8 +2,8 @@
 //
 // mpi4py releases the GIL around MPI calls, so functions of the interpreter cannot be called. But the executing frames
 // and their code objects belong to this thread until the call returns, so they are read in place. Their layout is
-// private to a version of CPython. It is known here for 3.11. Under any other version, or without an interpreter, calls
-// keep the native call site.
+// private to a version of CPython. It is known here for 3.11 to 3.14, if they have the GIL. Under any other version, or
+// without an interpreter, calls keep the native call site.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -12,31 +13,53 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import expectations
 import pytest
-from alone import PYTHON, Place, build_programs, find_hang, made, ring, use_verbs, variables
+from alone import PROGRAMS, Place, build_programs, find_hang, made, pythons, ring, use_verbs, variables
 from environments import ROOT, MpiEnvironment, mpich4, openmpi4
+from expectations import add_up, differences
 
 GLIBC = (2, 28)
 OF_GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
 MAX_BYTES = 15e6
 MAX_SECONDS = 60  # of a processor, from nothing to the first summary
+PYTHONS = pythons()
+MODULES = ["_native", "_otf2", "_record"]
+# What docs/api.md has for Python programs.
+USES_API = """
+import tare
+tare.start("api")
+step = tare.event("step", "id")
+
+@tare.region("solve")
+def solve(i, residual):
+    step(i, residual)
+    tare.count("heap", 2048, "bytes")
+
+with tare.phase("iterate"):
+    for i in range(3):
+        solve(i, 0.5 / (i + 1))
+tare.mark("restart")
+tare.packed("sizes")(1, 1000)
+tare.raw("log")("converged")
+"""
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who has nothing")
 
 
-@pytest.fixture(scope="module")
-def wheel() -> Path:
-    (wheel,) = (ROOT / "dist").glob("tare_mpi-*.whl")
+def wheel_of(tag: str) -> Path:
+    (wheel,) = (ROOT / "dist").glob(f"tare_mpi-*-{tag}-*.whl")
     return wheel
 
 
-@pytest.fixture(scope="module")
-def place(wheel: Path) -> Iterator[Place]:
-    """A directory to which the wheel was downloaded, and in which pip has installed it."""
-    place = made("venv")
+@pytest.fixture(scope="module", params=PYTHONS, ids=str)
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """A directory to which the wheel was downloaded, and in which pip of a Python has installed it."""
+    wheel = wheel_of("cp311-cp311" if request.param.version == (3, 11) else "cp312-abi3")
+    place = made("venv", request.param)
     shutil.copy(wheel, place.path)
     started = time.monotonic(), processor_s()
-    place.can(PYTHON, "-m", "venv", "venv")
+    place.can(request.param.path, "-m", "venv", "venv")
     place.can("venv/bin/pip", "install", "--no-cache-dir", wheel.name)
     first = place.run(
         "tare", "run", "-o", "first", "--", *ring(openmpi4(), place.path, 100), extra=variables(openmpi4())
@@ -62,14 +85,19 @@ def env(request: pytest.FixtureRequest) -> MpiEnvironment:
     return env
 
 
-def test_what_is_in_it(wheel: Path, tmp_path: Path) -> None:
-    assert wheel.name.endswith(f"-cp311-cp311-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64.whl")
+@pytest.mark.parametrize(
+    "tag, modules", [("cp311-cp311", "cpython-311-x86_64-linux-gnu.so"), ("cp312-abi3", "abi3.so")]
+)
+def test_what_is_in_it(tag: str, modules: str, tmp_path: Path) -> None:
+    wheel = wheel_of(tag)
+    assert wheel.name.endswith(f"-{tag}-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64.whl")
     assert wheel.stat().st_size <= MAX_BYTES
     with zipfile.ZipFile(wheel) as content:
         content.extractall(tmp_path)
     objects = [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
     names = {path.name for path in objects}
     assert {"libtare.so", "libtare_record.so.0", "libtare-reader.so.0", "tared"} <= names
+    assert {name for name in names if name.startswith("_")} == {f"{name}.{modules}" for name in MODULES}
     for path in objects:
         dynamic = subprocess.run(["readelf", "-dVW", path], capture_output=True, text=True, check=True).stdout
         assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)) <= OF_GLIBC, path
@@ -88,14 +116,64 @@ def test_verbs(place: Place, env: MpiEnvironment) -> None:
     use_verbs(place, env)
 
 
+def test_modules_are_those_of_the_python(place: Place) -> None:
+    assert place.python is not None
+    suffix = ".cpython-311-x86_64-linux-gnu.so" if place.python.version == (3, 11) else ".abi3.so"
+    for module in MODULES:
+        file = place.can("python", "-c", f"import tare.{module} as it; print(it.__file__)").strip()
+        assert Path(file).name == module + suffix
+
+
+def test_python_programs_record_and_read(place: Place) -> None:
+    place.can("python", "-c", USES_API)
+    events = json.loads(place.can("tare", "events", "--json", "api"))["rows"]
+    steps = [row["parameters"] for row in events if row["name"] == "step"]
+    assert steps == [[0, 0.5], [1, 0.25], [2, 1 / 6]]
+    assert {"iterate", "solve", "heap", "restart", "sizes", "log"} <= {row["name"] for row in events}
+    read = "import tare; print(tare.open('api').locations.__arrow_c_stream__())"
+    assert "arrow_array_stream" in place.can("python", "-c", read)
+
+
+def test_lines_of_python_programs(place: Place, env: MpiEnvironment) -> None:
+    """Each call of mpi4py is found at its line and path, from the frames of this Python."""
+    ranks = 2
+    source, run = PROGRAMS / "py_calls.py", Path(env.name) / "python"
+    library = env.library if env.family == "openmpi" else place.path / "libmpi.so.12"
+    loaded = {"MPI4PY_LIBMPI": str(library), "LD_LIBRARY_PATH": str(place.path)}
+    place.can("pip", "install", "--quiet", "--no-cache-dir", "mpi4py")
+    program = [*env.mpiexec, "-n", str(ranks), "python", source.name]
+    said = place.can(
+        "tare", "run", "--quiet", "--trace", "-o", run, "--", *program, extra=variables(env) | loaded
+    )
+    assert said == "ok\n"
+    rows = json.loads(place.can("tare", "profile", "--json", "--by", "site", run))["rows"]
+    measured = add_up(
+        ((row["line"], row["function"].removesuffix("_c")), row["calls"], row["bytes"])
+        for row in rows
+        if Path(row["file"] or "").name == source.name
+    )
+    wrong = differences(expectations.read(source).by_site(ranks), measured, strict=False)
+    assert not wrong, "\n".join(wrong)
+    place.can("tare", "export", run, "--to", "folded", "-o", f"{run}.folded")
+    folded = (place.path / f"{run}.folded").read_text()
+    assert re.search("^rank 0;<module>;main;upper_case;MPI_Sendrecv(_c)? ", folded, re.MULTILINE)
+
+
+# What follows does not depend on the Python.
+with_debians = pytest.mark.parametrize("place", PYTHONS[:1], ids=str, indirect=True)
+
+
+@with_debians
 def test_a_program_that_hangs(place: Place, env: MpiEnvironment) -> None:
     find_hang(place, env)
 
 
+@with_debians
 def test_programs_are_built_with_it(place: Place) -> None:
     build_programs(place)
 
 
+@with_debians
 def test_manual_and_completion_are_there(place: Place) -> None:
     assert (place.prefix / "share/man/man1/tare-run.1").is_file()
     assert (place.prefix / "share/bash-completion/completions/tare").is_file()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,20 @@ PROGRAMS = ROOT / "tests" / "programs"
 PYTHON = "/usr/bin/python3"  # Debian's, which all users reach
 NOBODY = 65534
 NONE: Mapping[str, str] = {}
-# Covers what is not there elsewhere, for this process alone, and gives all rights away.
+# Covers what is not there elsewhere, for this process alone, and gives all rights away. A folder can be shown
+# that lies where root alone enters: at its place, with nothing beside it.
 ALONE = """
-for folder; do shift; [ "$folder" = -- ] && break; mount -t tmpfs none "$folder" || exit 99; done
+shown=$1 hidden=$2
+shift 2
+[ -z "$hidden" ] || {
+    mount --bind "$shown" /mnt && mount -t tmpfs -o mode=755 none "$hidden" && mkdir -p "$shown" &&
+        mount --bind /mnt "$shown" || exit 99
+}
+for folder; do
+    shift
+    [ "$folder" = -- ] && break
+    [ ! -d "$folder" ] || mount -t tmpfs none "$folder" || exit 99
+done
 exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --inh-caps=-all -- "$@"
 """
 PKG_CONFIG = """
@@ -30,12 +42,63 @@ echo '#include <tare/filter.h>' | cc $(pkg-config --cflags tare) -fsyntax-only -
 """
 
 
+ABOUT = """
+import ensurepip, sys, venv
+assert "t" not in sys.abiflags  # it has the GIL
+print(sys.version_info[0], sys.version_info[1], sys.base_prefix)
+"""
+
+
+@dataclass(frozen=True)
+class Python:
+    """An interpreter, and the folder of its files."""
+
+    path: str
+    version: tuple[int, int]
+    prefix: Path
+
+    def __str__(self) -> str:
+        return f"python{self.version[0]}.{self.version[1]}"
+
+    @property
+    def hidden_in(self) -> Path | None:
+        """The folder around its files that only root enters; None if all users reach them."""
+        above = reversed(self.prefix.parents)
+        return next((folder for folder in above if not folder.stat().st_mode & stat.S_IXOTH), None)
+
+
+def pythons() -> list[Python]:
+    """Debian's Python, and one of each other version that is here, from 3.11 on, and makes environments.
+
+    They are looked for in PATH, among those of pyenv, and in TARE_TEST_PYTHONS, a list as PATH is.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates = [
+        PYTHON,
+        *os.environ.get("TARE_TEST_PYTHONS", "").split(":"),
+        *(f"python3.{minor}" for minor in range(11, 20)),
+        *sorted(map(str, pyenv.glob("3.*/bin/python3"))),
+    ]
+    found: dict[tuple[int, int], Python] = {}
+    for candidate in candidates:
+        if not (path := shutil.which(candidate)):
+            continue
+        done = subprocess.run([path, "-c", ABOUT], capture_output=True, text=True)
+        if done.returncode == 0:
+            major, minor, prefix = done.stdout.split(maxsplit=2)
+            version = int(major), int(minor)
+            if version >= (3, 11):
+                found.setdefault(version, Python(path, version, Path(prefix.strip())))
+    return sorted(found.values(), key=lambda python: (python.path != PYTHON, python.version))
+
+
 @dataclass(frozen=True)
 class Place:
     """A directory of somebody without rights, and what they can do there. tare is in bin/ of `prefix`."""
 
     path: Path
     prefix: Path
+    python: Python | None = None  # one that they have besides Debian's
 
     def can(self, *command: str | Path, compiler: bool = False, extra: Mapping[str, str] = NONE) -> str:
         """What the command prints; it must succeed."""
@@ -47,12 +110,14 @@ class Place:
         self, *command: str | Path, compiler: bool = False, extra: Mapping[str, str] = NONE
     ) -> subprocess.CompletedProcess[str]:
         covered = [str(ROOT)] if compiler else [str(ROOT), "/usr/lib/gcc"]
+        hidden = self.python.hidden_in if self.python else None
+        shown = [str(self.python.prefix), str(hidden)] if self.python and hidden else ["", ""]
         kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
         environment = (
             {"HOME": str(self.path), "PATH": f"{self.prefix}/bin:/usr/bin:/bin"} | kept | dict(extra)
         )
         return subprocess.run(
-            ["unshare", "--mount", "sh", "-c", ALONE, "sh", *covered, "--", *map(str, command)],
+            ["unshare", "--mount", "sh", "-c", ALONE, "sh", *shown, *covered, "--", *map(str, command)],
             cwd=self.path, env=environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=180,
         )  # fmt: skip
@@ -63,7 +128,7 @@ class Place:
             os.chown(each, NOBODY, NOBODY, follow_symlinks=False)
 
 
-def made(prefix: str) -> Place:
+def made(prefix: str, python: Python | None = None) -> Place:
     """A new place, with programs to measure and to build; `prefix` is below it."""
     path = Path(tempfile.mkdtemp(prefix="tare-alone-", dir="/tmp"))
     for env in (openmpi4(), mpich4()):
@@ -73,7 +138,9 @@ def made(prefix: str) -> Place:
         shutil.copy(ROOT / "examples" / file, path)
     for project in ("consumer", "reader_consumer"):
         shutil.copytree(ROOT / "tests" / project, path / project)
-    place = Place(path, path / prefix)
+    shutil.copy(PROGRAMS / "py_calls.py", path)
+    (path / "libmpi.so.12").symlink_to(mpich4().library)  # mpi4py's wheel needs it by upstream's name
+    place = Place(path, path / prefix, python)
     place.give()
     return place
 
