@@ -55,7 +55,7 @@ class Tutorial:
 
 
 def place(found: dict[str, Any], prefix: str) -> str:
-    """As the sentence has it."""
+    """The place as the sentence has it."""
     file, line = found[f"{prefix}file"], found[f"{prefix}line"]
     at = f"{Path(file).name}:{line}" if file else Path(found[f"{prefix}object"]).name
     return f"{found[f'{prefix}function']} at {at}"

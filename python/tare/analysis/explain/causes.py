@@ -41,7 +41,7 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
 
 
 def _of_calls_not_followed(basis: Basis, told: Told, found: Sequence[Finding]) -> list[Finding]:
-    """Where most of what is left is as much as one rank computes longer than the others, they wait for it.
+    """The others wait for a rank that computes longer by as much as most of what is left.
 
     Of some calls, such as those of neighbours, the trace does not show for whom they wait.
     """
