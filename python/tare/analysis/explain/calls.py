@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tare import units
 from tare.analysis.explain.basis import Basis, Told, calls_of, row_place
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
+    MIN_MPI_SHARE,
     MIN_SHARE,
     OFTEN_PER_S,
     POLLS_FOR_MESSAGE,
@@ -61,6 +64,25 @@ def polling(basis: Basis, told: Told) -> list[Finding]:
         if meaning(row.function).poll and in_vain:
             found += _taken(basis, told, row, "unsuccessful polling")
     return found
+
+
+def between_polls(basis: Basis) -> str:
+    """A sentence on time between polls, which counts as computing, but may be waiting; "" if it is short."""
+    if basis.is_traced:
+        time_ns = float(sum(each.time_ns for each in basis.outside if meaning(each.function).poll))
+        share, what = basis.share(time_ns), "between polls, outside MPI, and counts as computing"
+        enough = MIN_SHARE
+    else:
+        polls = sum(row.calls for row in basis.lines if meaning(row.function).poll)
+        blocked_ns = float(sum(each.scheduling.blocked_outside_ns for each in basis.processes))
+        share, what = basis.share(blocked_ns), "blocked outside MPI, and ranks poll"
+        enough = MIN_MPI_SHARE if polls >= POLLS_FOR_MESSAGE**2 else math.inf
+    if share < enough:
+        return ""
+    return (
+        f"{units.percent(share)} of the ranks' time is {what}: if ranks sleep between polls, they wait for "
+        "others there, and more is lost than is said."
+    )
 
 
 def large_collectives(basis: Basis, told: Told) -> list[Finding]:

@@ -97,6 +97,8 @@ def _notes(basis: Basis) -> list[str]:
             )
         notes += retimed.sentences(basis.run.retimed)
         notes += (f"{line[0].upper()}{line[1:]}." for line in basis.run.wait_report.warnings)
+    if polls := calls.between_polls(basis):
+        notes.append(polls)
     if basis.other_worlds:
         others = units.number_of(basis.other_worlds, "other world was", "other worlds were")
         notes.append(f"{others} not looked at.")
