@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 BATCH = 1000  # rows that are fetched together
+# Words of queries that ask for tables without naming them.
+LISTING = re.compile(
+    r"\b(show|pragma|information_schema|pg_catalog|sqlite_master|duckdb_\w+)\b", re.IGNORECASE
+)
 
 
 def connect(
@@ -26,6 +31,17 @@ def connect(
     return connection
 
 
+def named(tables: Mapping[str, object], query: str) -> dict[str, object]:
+    """The tables that the query may read, by the words in it.
+
+    DuckDB makes a table when it is registered, to ask for its columns; some of a large run take long.
+    """
+    if LISTING.search(query):
+        return dict(tables)
+    words = set(re.findall(r"\w+", query.lower()))
+    return {name: table for name, table in tables.items() if name.lower() in words}
+
+
 def result(connection: DuckDBPyConnection) -> tuple[list[str], Iterator[Sequence[Any]]]:
     """The names of the columns of what the connection has executed, and its rows, as they are asked for."""
 
@@ -34,6 +50,15 @@ def result(connection: DuckDBPyConnection) -> tuple[list[str], Iterator[Sequence
             yield from batch
 
     return [each[0] for each in connection.description or []], rows()
+
+
+def unknown_table() -> tuple[type[Exception], ...]:
+    """The error of DuckDB for a table, or a function, that there is not."""
+    try:
+        import duckdb
+    except ImportError:  # connect() says so
+        return ()
+    return (duckdb.CatalogException,)
 
 
 @contextmanager
