@@ -10,7 +10,7 @@
 
 enum { EXCHANGES = 200, BARRIERS = 100, BYTES = 64 };
 
-static int shared;
+static volatile int shared;
 
 static void* exchange(void* argument) {
   MPI_Comm comm = *(MPI_Comm*)argument;
