@@ -16,12 +16,12 @@ from environments import ROOT, openmpi4
 HEADERS = {"arrow.h", "filter.h", "reader.h", "sampling.h", "tare.h", "tare.hpp"}
 RUNS = ["msgspec", "scipy"]
 BUILDS = ["nanobind", "shtab", "argparse-manpage", *RUNS]  # without pympistandard
-# A fixture builds all of tare.
-pytestmark = pytest.mark.timeout(3600)
-
 OPTIONAL = {"TARE_PROTOZERO_INCLUDE": "protozero", "TARE_ZMQ": "ZeroMQ", "TARE_OTF2": "OTF2"}
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who has nothing")
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who has nothing"),
+    pytest.mark.timeout(3600),  # a fixture builds all of tare
+]
 
 
 def run(*command: str | Path, within: Path = ROOT) -> str:
