@@ -167,7 +167,7 @@ struct WaitStates::State {
 
   SiteTimes& times_at(const Thread& thread, std::int32_t site) {
     std::vector<SiteTimes>& all = traced[thread.index].sites;
-    const auto at = static_cast<std::size_t>(site + 1);
+    const auto at = static_cast<std::size_t>(site) + 1;
     if (at >= all.size()) all.resize(at + 1);
     return all[at];
   }
@@ -228,7 +228,7 @@ void WaitStates::State::add(const EventRow& row) {
       thread.history.add(
           {call.number, call.enter_ns, outside_ns, call_ns, 0, descheduled_ns, blocked_ns, 0, row.site, {}}, capacity);
       thread.last.begin_ns = call.enter_ns;
-      const auto site = static_cast<std::size_t>(row.site + 1);
+      const auto site = static_cast<std::size_t>(row.site) + 1;
       if (site < functions.size()) functions[site] = row.function;
       SiteTimes& times = times_at(thread, row.site);
       times.outside_ns = sum(times.outside_ns, outside_ns);
@@ -449,7 +449,7 @@ std::vector<WrongOrder> WaitStates::wrong_order() const {
 }
 
 std::uint16_t WaitStates::function_at(std::int32_t site) const {
-  const auto at = static_cast<std::size_t>(site + 1);
+  const auto at = static_cast<std::size_t>(site) + 1;
   return at < state_->functions.size() ? state_->functions[at] : 0;
 }
 

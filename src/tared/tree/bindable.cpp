@@ -11,7 +11,7 @@ std::string why_not_bound(const std::string& text) {
   const std::string address = address_to_bind(text);
   const std::string what =
       text.find('/') != std::string::npos ? "no address in " + text : "no interface or address " + text;
-  const std::string error = "this machine has " + what + "; it has " + all_addresses();
+  std::string error = "this machine has " + what + "; it has " + all_addresses();
   if (address.empty()) return error;
   try {
     zmq::context_t context(1);
