@@ -9,6 +9,7 @@ import pytest
 from tare.analysis.explain import gains
 from tare.analysis.explain.finding import Finding
 from tare.analysis.rows import UNKNOWN
+from tare.runs.run import ReplayChange
 
 LINE = "MPI_Barrier", UNKNOWN
 SITE = 4
@@ -32,13 +33,13 @@ class Basis(SimpleNamespace):
                 **different,
             }
         )
-        self.asked: list[gains.Change] = []
+        self.asked: list[ReplayChange] = []
         self.without_ns: list[int] = []
         self.runtime_ns = 90 * MS
         process = SimpleNamespace(trace=SimpleNamespace(records=10))
         self.run = SimpleNamespace(processes=[process], replayed_with=self._replayed)
 
-    def _replayed(self, world: int, changes: list[gains.Change]) -> list[Any]:
+    def _replayed(self, world: int, changes: list[ReplayChange]) -> list[Any]:
         self.asked += changes
         return [
             SimpleNamespace(
@@ -61,7 +62,7 @@ def test_even_work_leaves_the_time_without_a_processor() -> None:
     basis = Basis()
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
-    even: gains.Change = ([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])
+    even: ReplayChange = ([], [], [(0, SITE, 1 - 30 / 40), (1, SITE, 0.0)])
     none = [(*share, gains.NO_LIMIT_NS) for share in even[2]]
     assert basis.asked == [even, (none, [], [])]
 

@@ -184,17 +184,15 @@ def _farm(found: Finding) -> str:
     number = units.number_of(found.calls, "task")
     tasks = f"Rank {found.detail} gives {number} to the others and computes nothing itself"
     usual, slow = units.duration(found.mean_ns or 0), units.duration(found.most_ns or 0)
-    tail = units.duration(found.tail_ns or 0)
+    costs = (
+        f"waiting costs {_takes(found)}, most in {_call(found.function, found.at)}; "
+        f"{units.duration(found.tail_ns or 0)} of it the workers have nothing left to do."
+    )
     if found.cause_rank is None:
-        longest = max(found.most_ns or 0, 0)
-        is_one_task = longest > 2 * (found.mean_ns or 0) and found.tail_ns
-        left = f"; {tail} of it the workers have nothing left to do" if is_one_task else ""
-        waiting = f"waiting for them costs {_takes(found)}, most in {_call(found.function, found.at)}"
-        return f"{tasks}: {waiting}{left}."
+        return f"{tasks}: {costs}"
     return (
         f"{tasks}; rank {found.cause_rank} is a slow worker: {slow} for a task where the others need {usual} "
-        f"on average. Waiting costs {_takes(found)}, most in {_call(found.function, found.at)}; {tail} of it "
-        "the workers have nothing left to do."
+        f"on average. {_capital(costs)}"
     )
 
 

@@ -47,6 +47,11 @@ _Row = TypeVar("_Row")
 
 ProfileKey = Literal["site", "line", "function", "size", "communicator", "rank"]
 PROFILE_KEYS: tuple[ProfileKey, ...] = get_args(ProfileKey)
+# What a replay changes. The time of ranks outside MPI before the calls of a site: times a factor, and each of
+# these times at most so many ns (rank, site, factor, ns). The sites in whose calls nobody waits. And ranks that
+# share their work before the calls of sites, each time evenly on all ranks of the world, but for a share that
+# stays with each of them (rank, site, share).
+ReplayChange = tuple[Sequence[tuple[int, int, float, int]], Sequence[int], Sequence[tuple[int, int, float]]]
 WEIGHED = (
     "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
     "messages may lack an end"
@@ -406,20 +411,8 @@ class Run(Tables):
         """
         return self._native.replay()
 
-    def replayed_with(
-        self,
-        world: int,
-        changes: Sequence[
-            tuple[Sequence[tuple[int, int, float, int]], Sequence[int], Sequence[tuple[int, int, float]]]
-        ],
-    ) -> list[ReplayedWorld]:
-        """The same, and the time with each of these changes of a world (`without_ns`).
-
-        A change has factors for the time of ranks outside MPI before the calls of a site, and how long each
-        of these times is at most (rank, site, factor, ns); the sites in whose calls nobody waits; and ranks
-        that share their work before the calls of sites, each time evenly on all ranks of the world, and the
-        share of their time there that is no work (rank, site, share).
-        """
+    def replayed_with(self, world: int, changes: Sequence[ReplayChange]) -> list[ReplayedWorld]:
+        """The same, and the time with each of these changes of a world (`without_ns`)."""
         with self._reading():
             return self._native.replay([(world, *change) for change in changes])
 

@@ -393,7 +393,9 @@ TEST_F(CollectTest, SymbolsAreStoredOnce) {
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->new_symbols().empty());
   const auto site = static_cast<std::size_t>(run->processes()[0].sites.find(1));
-  EXPECT_NE(run->sites()[site].symbol.caller.find("collect"), std::string::npos) << run->sites()[site].symbol.caller;
+  const std::string& caller = run->sites()[site].symbol.caller;
+  // Without full debug information, clang has no qualified names.
+  EXPECT_TRUE(caller.starts_with("tare::reader::collect(") || caller == "collect") << caller;
   collect_all();
   EXPECT_EQ(run_dir_.read(file()), once);
 }

@@ -12,14 +12,9 @@ from tare.analysis.efficiency import REPLAYED_RECORDS
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
+from tare.runs.run import ReplayChange
 
-# The time of ranks outside MPI before calls (rank, site): times a factor, and each of these times at most
-# so many ns; calls that do not wait; and ranks that share their work before calls, but for a share that stays
-# with each of them (rank, site, share).
-Change = tuple[list[tuple[int, int, float, int]], list[int], list[tuple[int, int, float]]]
 NO_LIMIT_NS = 2**63 - 1
-
-
 # Where even work gains a smaller part than this of what no work at all would gain, ranks work in turn.
 IN_TURN = 0.25
 # What these cost is not only the time in their calls.
@@ -63,7 +58,7 @@ def _order(basis: Basis, of: Finding) -> float:
     return of.gain_ns / basis.net_ns
 
 
-def _replayed(basis: Basis, changes: Sequence[Change]) -> tuple[list[int], int]:
+def _replayed(basis: Basis, changes: Sequence[ReplayChange]) -> tuple[list[int], int]:
     """The gain by each change, and by an ideal network; none where no replay is possible, or takes long.
 
     In calls of which it is not known what they wait for, a replay waits as long, whatever is changed.
@@ -75,12 +70,11 @@ def _replayed(basis: Basis, changes: Sequence[Change]) -> tuple[list[int], int]:
     world = next((each for each in worlds if each.world == basis.world), None)
     if world is None or world.obstacle is not None or world.unknown_ns > MIN_SHARE * basis.net_ns:
         return [], 0
-    return [
-        max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns
-    ], world.runtime_ns - world.ideal_ns
+    gains = [max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns]
+    return gains, world.runtime_ns - world.ideal_ns
 
 
-def _change(basis: Basis, of: Finding) -> Change | None:
+def _change(basis: Basis, of: Finding) -> ReplayChange | None:
     """What is different without the finding; None for one that is about the time of calls themselves."""
     if of.kind in ("oversubscription", "descheduled"):
         found = [each for each in basis.outside if each.descheduled_ns]
@@ -117,7 +111,7 @@ def _change(basis: Basis, of: Finding) -> Change | None:
     return [], [], [(rank, site, share) for rank, share in own.items() for site in sites]
 
 
-def _times(factors: Iterable[tuple[int, int, float]]) -> Change:
+def _times(factors: Iterable[tuple[int, int, float]]) -> ReplayChange:
     return [(rank, site, factor, NO_LIMIT_NS) for rank, site, factor in factors], [], []
 
 

@@ -252,7 +252,7 @@ def farm(basis: Basis, told: Told) -> Finding | None:
         calls=sum(tasks.values()),
         cause_rank=slowest if is_slow else None,
         cause_share=total(of_slowest) / total(of) if is_slow else None,
-        most_ns=round(longest_ns) if is_one_task else each_ns[slowest],
+        most_ns=each_ns[slowest],
         mean_ns=_mean([time_ns for rank, time_ns in each_ns.items() if rank != slowest] or [usual]),
         tail_ns=round(tail_ns),
         detail=str(master),
