@@ -48,9 +48,9 @@ _Row = TypeVar("_Row")
 ProfileKey = Literal["site", "line", "function", "size", "communicator", "rank"]
 PROFILE_KEYS: tuple[ProfileKey, ...] = get_args(ProfileKey)
 # What a replay changes. The time of ranks outside MPI before the calls of a site: times a factor, and each of
-# these times at most so many ns (rank, site, factor, ns). The sites in whose calls nobody waits. And ranks that
-# share their work before the calls of sites, each time evenly on all ranks of the world, but for a share that
-# stays with each of them (rank, site, share).
+# these times at most so many ns (rank, site, factor, ns). The sites in whose calls nobody waits. And ranks
+# that share their work before the calls of sites, each time evenly on all ranks of the world, but for a share
+# that stays with each of them (rank, site, share).
 ReplayChange = tuple[Sequence[tuple[int, int, float, int]], Sequence[int], Sequence[tuple[int, int, float]]]
 WEIGHED = (
     "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
