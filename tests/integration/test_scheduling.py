@@ -130,3 +130,20 @@ def test_where_calls_are_short_the_share_without_a_processor_is_known(tare: Path
     found = tare_package.open(run).sql("SELECT sum(descheduled_ns) / sum(net_ns) FROM ranks")
     assert found is not None
     assert found.fetchall()[0][0] > 0.4
+
+
+@pytest.mark.parametrize("mpi", [OPENMPI, MPICH], ids=lambda mpi: mpi.name)
+def test_the_time_before_mpi_finalize_counts(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """A rank sleeps there. If both ranks slept for half as long, the program would take 0.2 s less."""
+    program = compile_c(mpi, [PROGRAMS / "late_end.c"], tmp_path / "late_end")
+    measured = measure(tare, mpi, 2, [program], tmp_path / "run", "--trace")
+    rows = table(measured)
+    assert rows[0]["blocked_ms"] < 30 and 390 < rows[1]["blocked_ms"] < 440, rows
+    said = json.loads(
+        subprocess.run(
+            [tare, "explain", measured.directory, "--json"], capture_output=True, check=True
+        ).stdout
+    )
+    (found,) = (each for each in said["findings"] if each["cause_function"] == "MPI_Finalize")
+    assert found["cause_rank"] == 1 and found["cause_blocked"] > 0.9, found
+    assert 0.18e9 < found["gain_ns"] < 0.22e9, found
