@@ -2,16 +2,20 @@
  * collective operation, but for MPI_Bcast, and says at the end how many it really was. In calls that only wait for
  * others, a cost would not delay the program. PLANTED_KIND says how:
  *   fixed    in each call (the default)
- *   random   from nothing to twice as much, the same in all ranks
- *   seldom   PLANTED_EVERY times as much in each call of that number
+ *   nothing  what it needs in order to know what it takes, and no more
+ *   random   from nothing to twice as much in the calls of a ms, the same in all ranks
+ *   seldom   PLANTED_EVERY times as much in the first call of some ms, the same in all ranks
  *   growing  from a half to more, by one half in each second
- *   sweeping PLANTED_EVERY times as much, by reading memory that displaces what lies in the first cache
- *   one      as seldom, and only on rank 0
- * With PLANTED_BINS, a path, the process writes there, followed by its number, what it has paid when: when the first bin
- * began (CLOCK_MONOTONIC), how many ps a bin takes, then the ns paid in each.
+ *   sweeping PLANTED_EVERY times as much in each call of that number, by reading memory that displaces the first cache
+ *   one      PLANTED_EVERY times as much in each call of that number, and only on rank 0
+ *
+ * With PLANTED_PAYMENTS, a path, the process writes there, followed by its number, what it has paid when: pairs of the
+ * ns (CLOCK_MONOTONIC) at the end of each payment, and the ns paid.
+ *
  * With PLANTED_HOOK_MS, it takes as long in MPI_Init, and again in MPI_Finalize.
- * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests whose
- * start it has not seen, and starts whose completion it has not seen, are what a referee must not make.
+ *
+ * Unless it is compiled with COST_ALONE, it also knows which requests are open, as tools do. Completions of requests
+ * whose start it has not seen, and starts whose completion it has not seen, are what a referee must not make.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -29,12 +33,12 @@
 #  define KNOWS_REQUESTS 1
 #endif
 
-enum { MOST = 64, SWEPT = 1 << 16, LINE = 64, NS_PER_S = 1000000000, BIN_NS = 50000, BINS = 1 << 21 };
+enum { MOST = 64, SWEPT = 1 << 16, LINE = 64, NS_PER_S = 1000000000, SLOT_NS = 1000000, PAYMENTS = 1 << 22 };
 
-static long planted_ns, every = 64, clock_ns, paid_ns, payments, owed, calls, unknown, made, freed, inits, first_ns;
+static long planted_ns, every = 64, clock_ns, paid_ns, calls, unknown, made, freed, inits, first_ns;
 static double steps_a_ns, ticks_a_ns = 1;
-static long bin_ticks;
-static long bins[BINS];
+static long last_slot = -1, payments;
+static struct { long end, ns; } paid[PAYMENTS];
 static const char* kind = "fixed";
 static int is_here = 1; /* whether this rank pays */
 static volatile char swept[SWEPT];
@@ -82,34 +86,58 @@ static void sweep(long ns) {
     for (int i = 0; i < SWEPT; i += LINE) (void)swept[i];
 }
 
+static long slot_of(long at) { return (first_ns + ns_since(first_ticks, at)) / SLOT_NS; }
+
+/* A random number from 0 to 1, the same in all ranks. A number of the call would not be: their calls may differ. */
+static double chance(long slot) {
+  unsigned long mixed = ((unsigned long)slot + 1) * 0x9E3779B97F4A7C15UL;
+  mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93UL;
+  return (double)(mixed >> 11) / (double)(1UL << 53);
+}
+
 static long share_of_call(long now) {
   if (*kind == 'f') return planted_ns;
-  if (*kind == 'r') return (long)((unsigned long)calls * 0x9E3779B97F4A7C15UL >> 40) * planted_ns >> 23;
-  if (*kind == 'g') return planted_ns / 2 + (long)((double)planted_ns / 2 * (double)ns_since(first_ticks, now) / NS_PER_S);
+  if (*kind == 'n') return 0;
+  if (*kind == 'r') return (long)(2 * chance(slot_of(now)) * (double)planted_ns);
+  if (*kind == 'g')
+    return planted_ns / 2 + (long)((double)planted_ns / 2 * (double)ns_since(first_ticks, now) / NS_PER_S);
+  if (*kind == 's' && kind[1] == 'e') {
+    const long slot = slot_of(now), slots = slot - slot_of(first_ticks) + 1;
+    if (slot == last_slot) return 0;
+    last_slot = slot;
+    return chance(slot) * (double)every * (double)slots < (double)calls ? planted_ns * every : 0;
+  }
   return calls % every == 0 && is_here ? planted_ns * every : 0;
+}
+
+/* What the last call paid is booked in the next one, so that the time of booking is paid, too. */
+static long unbooked_ns, unbooked_end;
+
+static void book(void) {
+  if (unbooked_ns == 0) return;
+  paid_ns += unbooked_ns;
+  if (payments < PAYMENTS) {
+    paid[payments].end = unbooked_end;
+    paid[payments++].ns = unbooked_ns;
+  }
+  unbooked_ns = 0;
 }
 
 static void pay(void) {
   const long begin = ticks();
   ++calls;
   if (planted_ns == 0) return;
+  book();
   const long share = share_of_call(begin);
-  if (share == 0) return;
-  if (strcmp(kind, "sweeping") == 0)
+  if (share && strcmp(kind, "sweeping") == 0)
     sweep(share);
-  else
+  else if (share)
     work((long)((double)share * steps_a_ns));
-  const long end = ticks(), took = ns_since(begin, end) + clock_ns, bin = (end - first_ticks) / bin_ticks;
+  const long end = ticks(), took = ns_since(begin, end) + clock_ns;
   const int was_interrupted = took > 2 * share + 1000;
-  ++owed;
-  if (bin >= 0 && bin < BINS) bins[bin] += was_interrupted ? share : took;
-  if (was_interrupted) return;
-  paid_ns += took;
-  ++payments;
+  unbooked_end = end;
+  unbooked_ns = was_interrupted ? share : took;
 }
-
-/* Of all calls, with those that were interrupted as long as the others. */
-static double all_paid_ns(void) { return payments ? (double)paid_ns / (double)payments * (double)owed : 0; }
 
 static void opens(MPI_Request request) {
   if (!KNOWS_REQUESTS) return;
@@ -135,7 +163,6 @@ __attribute__((constructor)) static void start(void) {
   }
   read_both(&last_ns, &last_ticks);
   ticks_a_ns = (double)(last_ticks - first_ticks) / (double)(last_ns - first_ns);
-  bin_ticks = (long)(BIN_NS * ticks_a_ns);
   const long before = ticks();
   for (int i = 1; i < 1000; i++) ticks();
   clock_ns = ns_since(before, ticks()) / 1000;
@@ -152,20 +179,18 @@ __attribute__((constructor)) static void start(void) {
   steps_a_ns = (double)STEPS / (double)best;
 }
 
-static void write_bins(void) {
+static void write_payments(void) {
   char path[4096];
-  if (getenv("PLANTED_BINS") == NULL) return;
-  snprintf(path, sizeof path, "%s.%d", getenv("PLANTED_BINS"), (int)getpid());
+  if (getenv("PLANTED_PAYMENTS") == NULL) return;
+  snprintf(path, sizeof path, "%s.%d", getenv("PLANTED_PAYMENTS"), (int)getpid());
   FILE* file = fopen(path, "wb");
   if (file == NULL) return;
   /* Only the whole run tells the pace of the counter well enough. */
   long last_ns, last_ticks;
   read_both(&last_ns, &last_ticks);
-  const long used = (last_ticks - first_ticks) / bin_ticks + 1;
   const double ns_a_tick = (double)(last_ns - first_ns) / (double)(last_ticks - first_ticks);
-  const long header[] = {first_ns, (long)(1000 * ns_a_tick * (double)bin_ticks)};
-  fwrite(header, sizeof header, 1, file);
-  fwrite(bins, sizeof *bins, (size_t)(used < BINS ? used : BINS), file);
+  for (long i = 0; i < payments; i++) paid[i].end = first_ns + (long)(ns_a_tick * (double)(paid[i].end - first_ticks));
+  fwrite(paid, sizeof *paid, (size_t)payments, file);
   fclose(file);
 }
 
@@ -184,10 +209,11 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Finalize(void) {
+  book();
   printf("%s: inits %ld calls %ld paid %.1f unknown %ld open %d made %ld freed %ld\n", NAME, inits, calls,
-         calls ? all_paid_ns() / (double)calls : 0.0, unknown, open_count, made, freed);
+         calls ? (double)paid_ns / (double)calls : 0.0, unknown, open_count, made, freed);
   fflush(stdout);
-  write_bins();
+  write_payments();
   wait_in_hook();
   return PMPI_Finalize();
 }
