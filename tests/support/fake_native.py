@@ -484,9 +484,11 @@ class Run:
         }
         return canned.get(name, lambda *_, **__: [])
 
+    empty = ("missing", "stack_samples", "stack_sampling")
+
     def table(self, name: str) -> Table:
         tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
-        return table(tables[name] if name != "missing" else [])
+        return table([] if name in self.empty else tables[name])
 
     def peers(
         self,

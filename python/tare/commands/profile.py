@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
 from tare.analysis import profile as sums
-from tare.analysis import tables
+from tare.analysis import stacks, tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import Chosen, Key
 from tare.analysis.rows import fields
@@ -128,12 +128,17 @@ def profile(
             "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
             "rows": found.records(),
         }
+        if names == ["function"] and stacks.samples(recording, chosen):
+            functions = stacks.by_function(recording, chosen)
+            content["functions"] = [asdict(each) for each in functions[: limit or None]]
         print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell
 
         csv_reporter.write_rows(sys.stdout, found.columns, [in_cell(row) for row in found.records()])
+    elif names == ["function"] and stacks.samples(recording, chosen):
+        _show_functions(recording, chosen, sort, limit, markdown=markdown)
     elif found.rows:
         _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
@@ -271,6 +276,32 @@ def _show(
         reporter.show_what_was_counted(out, found.calls)
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)
+
+
+def _show_functions(recording: Run, chosen: Chosen, sort: Sort | None, limit: int, *, markdown: bool) -> None:
+    """The functions of the program among those of MPI and of other sources of events."""
+    from tare.reporters import functions
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters.console import console
+    from tare.reporters.terminal import show_sheet
+
+    if sort not in (None, Sort.TIME, Sort.CALLS):
+        raise UsageError(f"--sort {sort} does not go with the functions of the program")
+    found = stacks.by_function(recording, chosen)
+    total_ns = sum(each.time_ns for each in found)
+    if sort is Sort.CALLS:
+        found.sort(key=lambda each: each.calls or 0, reverse=True)
+    sheet = functions.sheet(found[: limit or None], total_ns)
+    if markdown:
+        markdown_reporter.write(sys.stdout, sheet)
+        return
+    out = console()
+    show_sheet(out, sheet)
+    if limit and len(found) > limit:
+        out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
+    out.paragraph(functions.NOTE)
+    for sentence in stacks.limits(recording):
+        out.paragraph(f"{sentence}.")
 
 
 def _subject_of(names: list[str]) -> tables.Subject | None:

@@ -37,6 +37,7 @@ class Options:
     write: bool = True  # False: event buffers are encoded, but not written
     drain: Literal["inline", "tared"] = "inline"  # who writes event buffers
     stack: int | None = None  # frames of a call path; None: the default
+    stack_rate: int | None = None  # samples of a stack in a second of processor time; None: the default
     time_lookups: bool = False  # look-up functions are timed, and not only counted
     sample: str | None = None  # the SPEC of --sample
     sources: tuple[str, ...] = ()  # sources of events beside MPI

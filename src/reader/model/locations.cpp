@@ -48,6 +48,11 @@ std::vector<Location> LocationsOf::take(std::size_t index) {
   for (const Scheduling& of : read_scheduling(process_.scheduling))
     if (const auto at = by_block_.find(of.sums.block); at != by_block_.end())
       add_scheduling(at->second.totals, of.sums);
+  if (process_.stacks.is_there() && !by_block_.empty()) {  // those of all threads, with the first one
+    const format::StackSamples stacks = read_stack_samples(process_.stacks).head;
+    by_block_.begin()->second.totals.stack_samples = stacks.samples;
+    by_block_.begin()->second.totals.stack_ticks = stacks.ticks;
+  }
   std::vector<Location> locations;
   locations.reserve(by_block_.size());
   for (auto& [block, location] : by_block_) {

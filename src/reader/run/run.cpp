@@ -195,6 +195,7 @@ bool Run::is_recorded(std::string_view callee) const {
 }
 
 void Run::find_tail_calls(SiteInfo& site) const {
+  if ((site.flags & format::of_stack) != 0) return;  // its innermost frame calls nothing
   for (std::size_t i = 0; i < site.path.size(); ++i) {
     const Symbol& outer = frames_[static_cast<std::size_t>(site.path[i])].symbol;
     const bool next_to_it = (site.flags & format::frames_left_out) == 0 || i + 1 < site.path.size();
