@@ -117,7 +117,8 @@ WithOption = Annotated[
         parser=limits.sources,
         metavar="SOURCE[,...]",
         help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
-        "and sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
+        "and sync_file_range (docs/sources.md); openmp, the constructs of OpenMP (docs/openmp.md). Programs "
+        "without MPI are then measured, too.",
     ),
 ]
 SampleOption = Annotated[

@@ -18,6 +18,7 @@ using namespace tare::format;
 void Run::read_profiles(std::vector<Answering>& answering) {
   const bool all = totals_.empty() && answering.front().is_of_all();
   const std::vector<bool> outside = outside_net_time(*functions_);
+  const std::vector<RegionRole> roles = region_roles(*functions_);
   std::vector<std::vector<Location>> locations(all ? processes_.size() : 0);
   std::vector<ProfileReader> readers(answering.size());
   std::mutex lock;
@@ -32,7 +33,7 @@ void Run::read_profiles(std::vector<Answering>& answering) {
     Answering& own = answering[thread];
     if (!own.begin(process)) return;
     std::optional<LocationsOf> of_process;
-    if (all) of_process.emplace(process, outside);
+    if (all) of_process.emplace(process, outside, roles);
     readers[thread].read(
         process.profiles,
         [&](std::uint32_t block, const Profile& profile) {
