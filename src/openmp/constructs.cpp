@@ -11,6 +11,7 @@
 #include "recorder/here.h"
 #include "recorder/system.h"
 #include "recorder/weighed_call.h"
+#include "stack/recipe.h"
 
 namespace tare::openmp {
 
@@ -89,9 +90,13 @@ bool Event::prepare(bool is_begin) noexcept {
   return location->mode != recorder::Mode::paused;
 }
 
-std::uint32_t Event::site() noexcept {
+std::uint32_t Event::site(const void* code) noexcept {
   if (thread_->counts_only) [[unlikely]]
     return 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(code);
+  const std::uint32_t of_region = region().site;
+  if (of_region != 0 && stack::recipe_of(address).place == stack::Recipe::native_binding) [[unlikely]]
+    return of_region;
   return stack::site_of(*thread_, caller_.return_address, caller_.stack, caller_.base).number;
 }
 

@@ -27,9 +27,7 @@ struct Region {
   // Of the process that has made it: a forked child does not know the sites of its parent. The top bit is not in use.
   std::uint16_t age = 0;
 
-  std::uint64_t word() const noexcept {
-    return site | std::uint64_t{number} << 32 | std::uint64_t{age} << 48;
-  }
+  std::uint64_t word() const noexcept { return site | std::uint64_t{number} << 32 | std::uint64_t{age} << 48; }
   static Region of(std::uint64_t word) noexcept {
     return {static_cast<std::uint32_t>(word), static_cast<std::uint16_t>(word >> 32),
             static_cast<std::uint16_t>(word >> 48)};
@@ -40,7 +38,7 @@ struct Region {
 
 // A construct that a thread is in.
 struct Construct {
-  std::uint64_t enter;  // ticks
+  std::uint64_t enter;         // ticks
   std::uint64_t arguments[2];  // of which the record has the first `argument_count`
   Region region;
   std::uint32_t site;
@@ -67,8 +65,10 @@ class Event {
   // in tare's own code, if recording is impossible, and if the thread pauses.
   explicit operator bool() const noexcept { return constructs_ != nullptr; }
 
-  // The call site of the frame `caller`; 0 in a thread that only counts.
-  std::uint32_t site() noexcept;
+  // The call site of the frame `caller`; 0 in a thread that only counts. `code`: where the program goes on behind the
+  // call. If that is in the runtime, the compiler has made the call a jump at the end of the function that the runtime
+  // has called: then the site is that of the region. nullptr: the call begins a region.
+  std::uint32_t site(const void* code) noexcept;
   // The region that the thread is in; a new one; a task of the region that the thread is in.
   Region region() const noexcept;
   Region new_region(std::uint32_t site) const noexcept;

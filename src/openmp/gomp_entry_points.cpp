@@ -52,7 +52,8 @@ template <class Call>
 [[gnu::always_inline]] inline auto wait(const stack::Frame& caller, const NextFunction& next, Function function,
                                         std::initializer_list<std::uint64_t> arguments, Call call) {
   if (!is_seen(next)) return call();
-  if (Event event = Event::of_begin(caller)) event.begin(function, event.site(), event.region(), arguments);
+  if (Event event = Event::of_begin(caller))
+    event.begin(function, event.site(address_of(caller)), event.region(), arguments);
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
     if (Event event = Event::of_end(caller)) event.end({function});
@@ -65,7 +66,8 @@ template <class Call>
 
 void begin_work(const stack::Frame& caller, const NextFunction& next, Function function, std::uint64_t count) {
   if (!is_seen(next)) return;
-  if (Event event = Event::of_begin(caller)) event.begin(function, event.site(), event.region(), {count});
+  if (Event event = Event::of_begin(caller))
+    event.begin(function, event.site(address_of(caller)), event.region(), {count});
 }
 void end_work(const stack::Frame& caller, const NextFunction& next, Function function) {
   if (!is_seen(next)) return;
@@ -98,10 +100,10 @@ using namespace tare::openmp;
 #define TARE_ENTRY [[gnu::visibility("default")]]
 
 // What every entry point begins with: what has called it, and what is below it.
-#define TARE_BELOW(name, result, ...)                            \
-  static constinit Next next_##name(#name);                      \
-  const tare::stack::Frame caller = TARE_CALLER;                  \
-  const NextFunction next = next_##name.of(address_of(caller));  \
+#define TARE_BELOW(name, result, ...)                           \
+  static constinit Next next_##name(#name);                     \
+  const tare::stack::Frame caller = TARE_CALLER;                \
+  const NextFunction next = next_##name.of(address_of(caller)); \
   auto* const below = reinterpret_cast<result (*)(__VA_ARGS__)>(next.address)
 
 extern "C" {
@@ -126,12 +128,12 @@ TARE_ENTRY void GOMP_parallel_sections(Outlined* function, void* data, unsigned 
              [&](Outlined* run, void* with) { below(run, with, threads, count, flags); });
 }
 
-#define TARE_CHUNKED_LOOP_REGION(name)                                                                             \
-  TARE_ENTRY void name(Outlined* function, void* data, unsigned threads, long start, long end, long step,          \
-                       long chunk, unsigned flags) {                                                               \
-    TARE_BELOW(name, void, Outlined*, void*, unsigned, long, long, long, long, unsigned);                          \
-    run_region(caller, next, function, data, nullptr,                                                              \
-               [&](Outlined* run, void* with) { below(run, with, threads, start, end, step, chunk, flags); });     \
+#define TARE_CHUNKED_LOOP_REGION(name)                                                                                \
+  TARE_ENTRY void name(Outlined* function, void* data, unsigned threads, long start, long end, long step, long chunk, \
+                       unsigned flags) {                                                                              \
+    TARE_BELOW(name, void, Outlined*, void*, unsigned, long, long, long, long, unsigned);                             \
+    run_region(caller, next, function, data, nullptr,                                                                 \
+               [&](Outlined* run, void* with) { below(run, with, threads, start, end, step, chunk, flags); });        \
   }
 TARE_CHUNKED_LOOP_REGION(GOMP_parallel_loop_static)
 TARE_CHUNKED_LOOP_REGION(GOMP_parallel_loop_dynamic)
@@ -139,12 +141,12 @@ TARE_CHUNKED_LOOP_REGION(GOMP_parallel_loop_guided)
 TARE_CHUNKED_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_dynamic)
 TARE_CHUNKED_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_guided)
 
-#define TARE_LOOP_REGION(name)                                                                              \
-  TARE_ENTRY void name(Outlined* function, void* data, unsigned threads, long start, long end, long step,   \
-                       unsigned flags) {                                                                    \
-    TARE_BELOW(name, void, Outlined*, void*, unsigned, long, long, long, unsigned);                         \
-    run_region(caller, next, function, data, nullptr,                                                       \
-               [&](Outlined* run, void* with) { below(run, with, threads, start, end, step, flags); });     \
+#define TARE_LOOP_REGION(name)                                                                            \
+  TARE_ENTRY void name(Outlined* function, void* data, unsigned threads, long start, long end, long step, \
+                       unsigned flags) {                                                                  \
+    TARE_BELOW(name, void, Outlined*, void*, unsigned, long, long, long, unsigned);                       \
+    run_region(caller, next, function, data, nullptr,                                                     \
+               [&](Outlined* run, void* with) { below(run, with, threads, start, end, step, flags); });   \
   }
 TARE_LOOP_REGION(GOMP_parallel_loop_runtime)
 TARE_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)
@@ -152,18 +154,16 @@ TARE_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 // Loops in a region; `unsigned long long` ones have names of their own.
 
-#define TARE_CHUNKED_LOOP(name)                                                              \
-  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long chunk, long* from,  \
-                                   long* to) {                                               \
-    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long, long*, long*);                \
-    begin_work(caller, next, Function::omp_for, iterations(start, end, step));               \
-    return below(start, end, step, chunk, from, to);                                         \
-  }                                                                                          \
-  TARE_ENTRY bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, Ull chunk,     \
-                                       Ull* from, Ull* to) {                                 \
-    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, Ull, Ull*, Ull*);            \
-    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));           \
-    return below(up, start, end, step, chunk, from, to);                                     \
+#define TARE_CHUNKED_LOOP(name)                                                                                \
+  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long chunk, long* from, long* to) {        \
+    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long, long*, long*);                                  \
+    begin_work(caller, next, Function::omp_for, iterations(start, end, step));                                 \
+    return below(start, end, step, chunk, from, to);                                                           \
+  }                                                                                                            \
+  TARE_ENTRY bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* from, Ull* to) { \
+    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, Ull, Ull*, Ull*);                              \
+    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));                             \
+    return below(up, start, end, step, chunk, from, to);                                                       \
   }
 TARE_CHUNKED_LOOP(static_start)
 TARE_CHUNKED_LOOP(dynamic_start)
@@ -174,34 +174,34 @@ TARE_CHUNKED_LOOP(ordered_static_start)
 TARE_CHUNKED_LOOP(ordered_dynamic_start)
 TARE_CHUNKED_LOOP(ordered_guided_start)
 
-#define TARE_LOOP(name)                                                                           \
-  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long* from, long* to) {      \
-    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long*, long*);                           \
-    begin_work(caller, next, Function::omp_for, iterations(start, end, step));                    \
-    return below(start, end, step, from, to);                                                     \
-  }                                                                                               \
+#define TARE_LOOP(name)                                                                             \
+  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long* from, long* to) {         \
+    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long*, long*);                             \
+    begin_work(caller, next, Function::omp_for, iterations(start, end, step));                      \
+    return below(start, end, step, from, to);                                                       \
+  }                                                                                                 \
   TARE_ENTRY bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, Ull* from, Ull* to) { \
-    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, Ull*, Ull*);                      \
-    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));                \
-    return below(up, start, end, step, from, to);                                                 \
+    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, Ull*, Ull*);                        \
+    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));                  \
+    return below(up, start, end, step, from, to);                                                   \
   }
 TARE_LOOP(runtime_start)
 TARE_LOOP(nonmonotonic_runtime_start)
 TARE_LOOP(maybe_nonmonotonic_runtime_start)
 TARE_LOOP(ordered_runtime_start)
 
-#define TARE_ANY_LOOP(name)                                                                                       \
-  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk, long* from,        \
-                                   long* to, std::uintptr_t* reductions, void** memory) {                         \
-    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long, long, long*, long*, std::uintptr_t*, void**);      \
-    begin_work(caller, next, Function::omp_for, iterations(start, end, step));                                    \
-    return below(start, end, step, schedule, chunk, from, to, reductions, memory);                                \
-  }                                                                                                               \
-  TARE_ENTRY bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, long schedule, Ull chunk,           \
-                                       Ull* from, Ull* to, std::uintptr_t* reductions, void** memory) {           \
-    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, long, Ull, Ull*, Ull*, std::uintptr_t*, void**);  \
-    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));                                \
-    return below(up, start, end, step, schedule, chunk, from, to, reductions, memory);                            \
+#define TARE_ANY_LOOP(name)                                                                                          \
+  TARE_ENTRY bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk, long* from, long* to, \
+                                   std::uintptr_t* reductions, void** memory) {                                      \
+    TARE_BELOW(GOMP_loop_##name, bool, long, long, long, long, long, long*, long*, std::uintptr_t*, void**);         \
+    begin_work(caller, next, Function::omp_for, iterations(start, end, step));                                       \
+    return below(start, end, step, schedule, chunk, from, to, reductions, memory);                                   \
+  }                                                                                                                  \
+  TARE_ENTRY bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, long schedule, Ull chunk, Ull* from,   \
+                                       Ull* to, std::uintptr_t* reductions, void** memory) {                         \
+    TARE_BELOW(GOMP_loop_ull_##name, bool, bool, Ull, Ull, Ull, long, Ull, Ull*, Ull*, std::uintptr_t*, void**);     \
+    begin_work(caller, next, Function::omp_for, iterations(up, start, end, step));                                   \
+    return below(up, start, end, step, schedule, chunk, from, to, reductions, memory);                               \
   }
 TARE_ANY_LOOP(start)
 TARE_ANY_LOOP(ordered_start)
@@ -221,11 +221,11 @@ TARE_ENTRY unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reducti
 
 // The ends of both, and the barriers in them.
 
-#define TARE_END(name, result, function)                                                             \
-  TARE_ENTRY result name() {                                                                         \
-    TARE_BELOW(name, result, );                                                                      \
-    end_work(caller, next, Function::function);                                                      \
-    return wait(caller, next, Function::omp_implicit_barrier, {}, [&] { return below(); });          \
+#define TARE_END(name, result, function)                                                    \
+  TARE_ENTRY result name() {                                                                \
+    TARE_BELOW(name, result, );                                                             \
+    end_work(caller, next, Function::function);                                             \
+    return wait(caller, next, Function::omp_implicit_barrier, {}, [&] { return below(); }); \
   }
 TARE_END(GOMP_loop_end, void, omp_for)
 TARE_END(GOMP_loop_end_cancel, bool, omp_for)
@@ -243,10 +243,10 @@ TARE_END_WITHOUT_BARRIER(GOMP_sections_end_nowait, omp_sections)
 
 // Functions that wait.
 
-#define TARE_WAIT(name, result, function)                                                \
-  TARE_ENTRY result name() {                                                             \
-    TARE_BELOW(name, result, );                                                          \
-    return wait(caller, next, Function::function, {}, [&] { return below(); });          \
+#define TARE_WAIT(name, result, function)                                       \
+  TARE_ENTRY result name() {                                                    \
+    TARE_BELOW(name, result, );                                                 \
+    return wait(caller, next, Function::function, {}, [&] { return below(); }); \
   }
 TARE_WAIT(GOMP_barrier, void, omp_barrier)
 TARE_WAIT(GOMP_barrier_cancel, bool, omp_barrier)
@@ -263,19 +263,19 @@ TARE_ENTRY void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
   wait(caller, next, Function::omp_implicit_barrier, {}, [&] { below(is_cancelled); });
 }
 
-#define TARE_MUTEX(name, function)                                                         \
-  TARE_ENTRY void name() {                                                                 \
-    TARE_BELOW(name, void, );                                                              \
-    wait(caller, next, Function::function, {0}, [&] { below(); });                         \
+#define TARE_MUTEX(name, function)                                 \
+  TARE_ENTRY void name() {                                         \
+    TARE_BELOW(name, void, );                                      \
+    wait(caller, next, Function::function, {0}, [&] { below(); }); \
   }
 TARE_MUTEX(GOMP_critical_start, omp_critical)
 TARE_MUTEX(GOMP_atomic_start, omp_atomic)
 TARE_MUTEX(GOMP_ordered_start, omp_ordered)
 
-#define TARE_LOCK(name, function)                                                                            \
-  TARE_ENTRY void name(void* lock) {                                                                         \
-    TARE_BELOW(name, void, void*);                                                                           \
-    wait(caller, next, Function::function, {reinterpret_cast<std::uintptr_t>(lock)}, [&] { below(lock); });  \
+#define TARE_LOCK(name, function)                                                                           \
+  TARE_ENTRY void name(void* lock) {                                                                        \
+    TARE_BELOW(name, void, void*);                                                                          \
+    wait(caller, next, Function::function, {reinterpret_cast<std::uintptr_t>(lock)}, [&] { below(lock); }); \
   }
 TARE_LOCK(GOMP_critical_name_start, omp_critical)
 TARE_LOCK(omp_set_lock, omp_lock)
@@ -298,22 +298,22 @@ TARE_ENTRY void GOMP_task(Outlined* function, void* data, CopyData* copy, long b
 }
 
 // A loop waits for its tasks at its end, unless it is told not to.
-#define TARE_TASKLOOP(name, Index)                                                                                    \
-  TARE_ENTRY void name(Outlined* function, void* data, CopyData* copy, long bytes, long alignment, unsigned flags,    \
-                       unsigned long tasks, int priority, Index start, Index end, Index step) {                       \
-    TARE_BELOW(name, void, Outlined*, void*, CopyData*, long, long, unsigned, unsigned long, int, Index, Index,       \
-               Index);                                                                                                \
-    const auto make = [&] {                                                                                           \
-      if (is_seen(next)) {                                                                                            \
-        const MadeTask task(caller, function, copy, bytes, alignment);                                                \
-        if (task.is_recorded())                                                                                       \
-          return below(task.function(), data, task.copy(), task.bytes(), task.alignment(), flags, tasks, priority,    \
-                       start, end, step);                                                                             \
-      }                                                                                                               \
-      below(function, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);                        \
-    };                                                                                                                \
-    if ((flags & without_group) != 0) return make();                                                                  \
-    wait(caller, next, Function::omp_taskgroup, {}, make);                                                            \
+#define TARE_TASKLOOP(name, Index)                                                                                 \
+  TARE_ENTRY void name(Outlined* function, void* data, CopyData* copy, long bytes, long alignment, unsigned flags, \
+                       unsigned long tasks, int priority, Index start, Index end, Index step) {                    \
+    TARE_BELOW(name, void, Outlined*, void*, CopyData*, long, long, unsigned, unsigned long, int, Index, Index,    \
+               Index);                                                                                             \
+    const auto make = [&] {                                                                                        \
+      if (is_seen(next)) {                                                                                         \
+        const MadeTask task(caller, function, copy, bytes, alignment);                                             \
+        if (task.is_recorded())                                                                                    \
+          return below(task.function(), data, task.copy(), task.bytes(), task.alignment(), flags, tasks, priority, \
+                       start, end, step);                                                                          \
+      }                                                                                                            \
+      below(function, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);                     \
+    };                                                                                                             \
+    if ((flags & without_group) != 0) return make();                                                               \
+    wait(caller, next, Function::omp_taskgroup, {}, make);                                                         \
   }
 TARE_TASKLOOP(GOMP_taskloop, long)
 TARE_TASKLOOP(GOMP_taskloop_ull, Ull)

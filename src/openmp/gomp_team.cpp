@@ -46,7 +46,7 @@ std::size_t steps_of(long bytes) noexcept { return (static_cast<std::size_t>(byt
 void Team::begin(const stack::Frame& caller) noexcept {
   Event event = Event::of_begin(caller);
   if (!event) return;
-  region = event.new_region(event.site());
+  region = event.new_region(event.site(nullptr));
   event.begin(Function::omp_parallel, region.site, region, {0});
 }
 
@@ -71,7 +71,7 @@ MadeTask::MadeTask(const stack::Frame& caller, Outlined* function, CopyData* cop
   if (bytes < 0 || steps_of(bytes) > most_steps) return;
   Event event = Event::of_begin(caller);
   if (!event) return;
-  task_ = event.new_task(event.site());
+  task_ = event.new_task(event.site(reinterpret_cast<const void*>(caller.return_address)));
   if (!task_.is_known()) return;
   run_ = runners[steps_of(bytes)];
   made_task = this;

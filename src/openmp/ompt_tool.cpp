@@ -16,14 +16,14 @@
 namespace tare::openmp {
 namespace {
 
-constexpr std::uint64_t open_task = 1;               // of an implicit task; it is no Region's word
+constexpr std::uint64_t open_task = 1;                   // of an implicit task; it is no Region's word
 constexpr std::uint64_t begun = std::uint64_t{1} << 63;  // of an explicit task
 
 void parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel_data, unsigned requested_parallelism, int,
                     const void* codeptr_ra) {
   Event event = Event::of_begin(TARE_CALLER);
   if (!event) return;
-  const Region region = event.new_region(event.site());
+  const Region region = event.new_region(event.site(nullptr));
   parallel_data->value = region.word();
   event.begin(Function::omp_parallel, region.site, region, {requested_parallelism});
   if (Construct* construct = event.innermost(Function::omp_parallel))
@@ -81,12 +81,10 @@ Function function_of(ompt_work_t kind) {
   return Function::none;
 }
 
-bool is_counted(Function function) {
-  return function != Function::omp_single && function != Function::omp_scope;
-}
+bool is_counted(Function function) { return function != Function::omp_single && function != Function::omp_scope; }
 
 void work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, std::uint64_t count,
-          const void*) {
+          const void* codeptr_ra) {
   const Function function = function_of(kind);
   if (function == Function::none) return;
   if (endpoint == ompt_scope_end) {
@@ -95,9 +93,9 @@ void work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_d
     Event event = Event::of_begin(TARE_CALLER);
     if (!event) return;
     if (is_counted(function))
-      event.begin(function, event.site(), event.region(), {count});
+      event.begin(function, event.site(codeptr_ra), event.region(), {count});
     else
-      event.begin(function, event.site(), event.region());
+      event.begin(function, event.site(codeptr_ra), event.region());
   }
 }
 
@@ -146,7 +144,7 @@ void sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, o
       task_data->value = 0;
       event.end({Function::omp_implicit_task});
     } else if (function != Function::none) {
-      event.begin(function, event.site(), event.region());
+      event.begin(function, event.site(codeptr_ra), event.region());
     }
   }
 }
@@ -169,10 +167,11 @@ Function function_of(ompt_mutex_t kind) {
   return Function::none;
 }
 
-void mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void*) {
+void mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void* codeptr_ra) {
   const Function function = function_of(kind);
   if (function == Function::none) return;
-  if (Event event = Event::of_begin(TARE_CALLER)) event.begin(function, event.site(), event.region(), {wait_id});
+  if (Event event = Event::of_begin(TARE_CALLER))
+    event.begin(function, event.site(codeptr_ra), event.region(), {wait_id});
 }
 
 void mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t, const void*) {
@@ -187,9 +186,10 @@ void nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t, const void*) {
   if (Event event = Event::of_end(TARE_CALLER)) event.end({Function::omp_lock});
 }
 
-void task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* new_task_data, int flags, int, const void*) {
+void task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* new_task_data, int flags, int,
+                 const void* codeptr_ra) {
   if ((flags & ompt_task_explicit) == 0) return;
-  if (Event event = Event::of_begin(TARE_CALLER)) new_task_data->value = event.new_task(event.site()).word();
+  if (Event event = Event::of_begin(TARE_CALLER)) new_task_data->value = event.new_task(event.site(codeptr_ra)).word();
 }
 
 bool is_task(const ompt_data_t* task_data) {

@@ -10,8 +10,8 @@
 
 namespace {
 
-constexpr const tare::recorder::Source* sources[] = {&tare::stack::call_paths, &tare::mpi::source,
-                                                     &tare::files::source, &tare::openmp::source};
+constexpr const tare::recorder::Source* sources[] = {&tare::stack::call_paths, &tare::mpi::source, &tare::files::source,
+                                                     &tare::openmp::source};
 
 }  // namespace
 

@@ -121,8 +121,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
     const Site site = find_python_site(thread);
     if (site.number != 0) return site;
   }
-  const bool in_binding =
-      binding != Binding::none || recipe_of(caller.return_address).place == Recipe::native_binding;
+  const bool in_binding = binding != Binding::none || recipe_of(caller.return_address).place == Recipe::native_binding;
   return find_native_site(thread, caller, in_binding);
 }
 

@@ -51,7 +51,10 @@ OMPT = Runtime("llvm", ("clang-14", "-g", "-O2", "-fopenmp"))
 RUNTIMES = [
     GNU,
     OMPT,
-    Runtime("intel", ("clang-14", "-g", "-O2", "-fopenmp=libiomp5", f"-L{INTEL.parent}", f"-Wl,-rpath,{INTEL.parent}")),
+    Runtime(
+        "intel",
+        ("clang-14", "-g", "-O2", "-fopenmp=libiomp5", f"-L{INTEL.parent}", f"-Wl,-rpath,{INTEL.parent}"),
+    ),
     # A program for GNU's runtime on LLVM's, which has the same functions.
     Runtime("llvm-gcc", ("gcc", "-g", "-O2", "-fopenmp"), (str(LLVM), "-pthread")),
 ]
@@ -117,9 +120,14 @@ def ended_well(measured: Measurement, code: int = 0) -> None:
     assert left_in_memory(measured.directory) == []
 
 
-def near(ns: float, ms: float, slack_ms: float = 8) -> bool:
-    """Sleeping takes no less than asked for; more on a machine that is busy."""
-    return ms * MS * 0.99 <= ns <= (ms + slack_ms) * MS
+def worked_of(measured: Measurement) -> list[int]:
+    """What the program itself says of its two threads, in ns; at least what it was made for."""
+    return [int(word) for word in measured.ended.stdout.split()]
+
+
+def near(ns: float, expected_ns: float) -> bool:
+    """A thread may lose its processor between two readings of the clock, of the program and of tare."""
+    return abs(ns - expected_ns) <= 3 * MS + 0.05 * expected_ns
 
 
 @pytest.mark.flaky(reruns=3)
@@ -129,42 +137,46 @@ def test_an_imbalance(program: Path, tare: Path, tmp_path: Path) -> None:
     (region,) = regions(measured).values()
     assert (region["caller"], region["line"]) == ("uneven", line_of("uneven"))
     assert (region["calls"], region["threads"]) == (5, 2)
-    assert near(region["time_ns"], 60)
-    assert near(region["work_max_ns"], 60)
-    assert near(region["work_mean_ns"], 40)
+    worked = worked_of(measured)
+    assert worked[0] >= 60 * MS and worked[1] >= 20 * MS
+    assert region["time_ns"] >= worked[0]
+    assert near(region["work_max_ns"], worked[0])
+    assert near(2 * region["work_mean_ns"], sum(worked))
     assert region["work_max_thread"] == 0
-    assert region["idle_share"] == pytest.approx(1 / 3, abs=0.05)
+    assert region["idle_share"] == pytest.approx(1 - sum(worked) / (2 * region["time_ns"]), abs=0.05)
     assert region["team_ns"] == pytest.approx(2 * region["time_ns"], rel=0.001)
     assert region["work_ns"] + region["idle_ns"] == region["team_ns"]
     by_thread = regions(measured, "thread")
     line = line_of("uneven")
-    assert near(by_thread[line, 0]["work_ns"], 60)
-    assert near(by_thread[line, 1]["work_ns"], 20)
-    assert by_thread[line, 1]["idle_share"] == pytest.approx(2 / 3, abs=0.05)
-    assert by_thread[line, 0]["idle_share"] < 0.1
+    assert near(by_thread[line, 0]["work_ns"], worked[0])
+    assert near(by_thread[line, 1]["work_ns"], worked[1])
+    assert by_thread[line, 1]["idle_share"] == pytest.approx(1 - worked[1] / region["time_ns"], abs=0.05)
+    assert by_thread[line, 0]["idle_share"] < by_thread[line, 1]["idle_share"]
     assert calls_of(measured) == {"omp_parallel": 5, "omp_implicit_task": 10}
     (efficiency,) = output(measured)["openmp"]
     (process,) = measured.info()["ranks"]
     net = process["net_ns"]
     # By hand: thread 0 computes all the time, thread 1 as long as it works.
-    worked = by_thread[line, 1]["work_ns"]
+    other = by_thread[line, 1]["work_ns"]
     most = net - region["time_ns"] + by_thread[line, 0]["work_ns"]
     assert efficiency["threads"] == 2
-    assert efficiency["openmp_parallel_efficiency"] == pytest.approx((most + worked) / 2 / net, rel=1e-3)
-    assert efficiency["openmp_load_balance"] == pytest.approx((most + worked) / 2 / most, rel=1e-3)
+    assert efficiency["openmp_parallel_efficiency"] == pytest.approx((most + other) / 2 / net, rel=1e-3)
+    assert efficiency["openmp_load_balance"] == pytest.approx((most + other) / 2 / most, rel=1e-3)
     assert efficiency["openmp_communication_efficiency"] == pytest.approx(most / net, rel=1e-3)
 
 
 @pytest.mark.flaky(reruns=3)
-def test_waiting_in_barriers(program: Path, tare: Path, tmp_path: Path) -> None:
+def test_waiting_in_barriers(program: Path, runtime: Runtime, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "barriers", options=("--trace",))
     ended_well(measured)
-    assert calls_of(measured) == {"omp_parallel": 1, "omp_implicit_task": 2, "omp_barrier": 4}
-    assert near(time_of(measured, "omp_barrier"), 20)
+    # GNU's functions in LLVM's runtime do not say which kind of barrier it is.
+    barrier = "omp_implicit_barrier" if runtime.name == "llvm-gcc" else "omp_barrier"
+    assert calls_of(measured) == {"omp_parallel": 1, "omp_implicit_task": 2, barrier: 4}
     (region,) = regions(measured).values()
-    assert near(region["time_ns"], 30)
-    assert near(region["work_ns"], 40)
-    assert region["idle_share"] == pytest.approx(1 / 3, abs=0.07)
+    assert near(region["work_ns"], sum(worked_of(measured)))
+    # Both threads work 20 ms, and wait for the other one.
+    assert near(time_of(measured, "omp_implicit_task"), region["work_ns"] + time_of(measured, barrier))
+    assert time_of(measured, barrier) >= 10 * MS
     events = [row for row in measured.all_events() if row["function"].startswith("omp_")]
     assert Counter(row["function"] for row in events) == calls_of(measured)
     (parallel,) = (row for row in events if row["function"] == "omp_parallel")
@@ -184,14 +196,14 @@ def test_waiting_for_mutexes(program: Path, tare: Path, tmp_path: Path) -> None:
     assert calls_of(measured) == {
         "omp_parallel": 4, "omp_implicit_task": 8, "omp_critical": 4, "omp_lock": 6,
     }  # fmt: skip
-    assert near(time_of(measured, "omp_critical"), 20)
-    assert near(time_of(measured, "omp_lock"), 20)
     found = regions(measured)
-    for mark in ("critical", "named", "lock", "nest"):
-        region = found[line_of(mark)]
-        # One thread works, then the other; the first waits at the end.
-        assert near(region["time_ns"], 20)
-        assert near(region["work_ns"], 20)
+    work_ns = [found[line_of(mark)]["work_ns"] for mark in ("critical", "named", "lock", "nest")]
+    assert all(each >= 20 * MS for each in work_ns)
+    assert near(sum(work_ns), sum(worked_of(measured)))
+    waited_ns = time_of(measured, "omp_critical") + time_of(measured, "omp_lock")
+    assert near(time_of(measured, "omp_implicit_task"), sum(work_ns) + waited_ns)
+    # Threads that come at the same time wait 10 ms for one another.
+    assert waited_ns > 10 * MS
 
 
 @pytest.mark.flaky(reruns=3)
@@ -202,8 +214,9 @@ def test_tasks_are_work_also_where_a_thread_waits(program: Path, tare: Path, tmp
     assert calls["omp_task"] + calls["omp_undeferred_task"] == 6
     assert calls["omp_taskwait"] == 1
     (region,) = regions(measured).values()
-    assert near(region["work_ns"], 60)
-    assert near(region["time_ns"], 30, slack_ms=15)
+    assert near(region["work_ns"], sum(worked_of(measured)))
+    assert region["work_ns"] >= 60 * MS
+    assert region["time_ns"] <= 1.05 * region["team_ns"] / 2
 
 
 def test_groups_of_tasks(program: Path, runtime: Runtime, tare: Path, tmp_path: Path) -> None:
@@ -215,7 +228,7 @@ def test_groups_of_tasks(program: Path, runtime: Runtime, tare: Path, tmp_path: 
     assert calls["omp_undeferred_task"] >= 1
     assert calls["omp_taskgroup"] == 2
     found = regions(measured)
-    assert near(found[line_of("groups")]["work_ns"], 50, slack_ms=25)
+    assert near(found[line_of("groups")]["work_ns"], sum(worked_of(measured)))
 
 
 def test_work_sharing(program: Path, runtime: Runtime, tare: Path, tmp_path: Path) -> None:
@@ -243,9 +256,9 @@ def test_nested_regions(program: Path, tare: Path, tmp_path: Path) -> None:
     found = regions(measured)
     outer, inner = found[line_of("outer")], found[line_of("inner")]
     assert (outer["calls"], inner["calls"]) == (3, 6)
-    assert near(inner["work_ns"], 6 * (10 + 5), slack_ms=60)
-    assert near(inner["time_ns"], 6 * 10, slack_ms=60)
-    assert near(outer["time_ns"], 3 * 15, slack_ms=60)
+    # The inner regions are a part of the outer ones, which work 5 ms in each thread beside them.
+    assert inner["work_ns"] >= 6 * (10 + 5) * MS
+    assert near(outer["work_ns"] - inner["time_ns"] + inner["work_ns"], sum(worked_of(measured)))
 
 
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:
@@ -294,7 +307,7 @@ def test_a_program_that_wants_no_tools(program: Path, tare: Path, tmp_path: Path
 
 TOOL = """
 #include <stdio.h>
-typedef struct { int (*initialize)(void*, int, void*); void (*finalize)(void*); unsigned long long data; } result;
+typedef struct { int (*begin)(void*, int, void*); void (*end)(void*); unsigned long long data; } result;
 static int begin(void* look_up, int device, void* data) { fputs("tool\\n", stderr); return 1; }
 static void end(void* data) {}
 static result own = {begin, end, 0};
@@ -323,7 +336,12 @@ def test_two_runtimes_in_one_process(tare: Path, tmp_path: Path) -> None:
     library = tmp_path / "liblibrary.so"
     OMPT.compile(PROGRAMS / "openmp_library.c", library, "-shared", "-fPIC")
     program = GNU.compile(
-        SOURCE, tmp_path / "openmp", "-DWITH_LIBRARY", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}"
+        SOURCE,
+        tmp_path / "openmp",
+        "-DWITH_LIBRARY",
+        "-Wl,--no-as-needed",
+        str(library),
+        f"-Wl,-rpath,{tmp_path}",
     )
     loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     assert re.search(r"libgomp.*libomp", loaded, re.DOTALL)
@@ -334,7 +352,8 @@ def test_two_runtimes_in_one_process(tare: Path, tmp_path: Path) -> None:
     assert found["openmp.c", line_of("uneven")]["calls"] == 5
     of_library = found["openmp_library.c", line_of("library", PROGRAMS / "openmp_library.c")]
     assert of_library["calls"] == 3
-    assert near(of_library["work_max_ns"], 27)
+    assert of_library["work_max_ns"] >= 27 * MS
+    assert of_library["work_max_thread"] != 0
 
 
 @pytest.mark.parametrize("runtime", [GNU, OMPT], ids=lambda runtime: runtime.name, indirect=True)
@@ -366,7 +385,7 @@ def test_beside_mpi(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert by_rank[line, 1]["calls"] == 10
     found = output(measured)
     (of_mpi,), (hybrid,) = found["efficiency"], found["openmp"]
-    # By hand: rank 0 works 60 + 20 ms and waits for 40, of rank 1 thread 0 works 120 ms; the others 20 and 40.
+    # By hand: thread 0 of rank 0 works 60 + 20 ms of 120, that of rank 1 120 ms; the others 20 and 40.
     assert hybrid["threads"] == 4
     assert of_mpi["parallel_efficiency"] == pytest.approx((80 + 120) / 2 / 120, abs=0.06)
     assert hybrid["parallel_efficiency"] == pytest.approx((80 + 20 + 120 + 40) / 4 / 120, abs=0.06)

@@ -1,8 +1,9 @@
 """POP's efficiencies of programs that use MPI and OpenMP, or OpenMP alone.
 
 The definitions are those of the POP project's multiplicative model for hybrid programs
-(https://co-design.pop-coe.eu/metrics/hm/parallel_efficiency.html and the pages beside it): the efficiencies of
-all threads, and those of MPI, for which the time in OpenMP is as useful as computing. OpenMP has their quotients.
+(https://co-design.pop-coe.eu/metrics/hm/parallel_efficiency.html and the pages beside it): the
+efficiencies of all threads, and those of MPI, for which the time in OpenMP is as useful as computing.
+OpenMP has their quotients.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class HybridEfficiency:
     world: int | None  # None: a process without MPI
     pid: int | None  # of that process
     threads: int  # of all processes, that were in teams; at least one of each process
-    parallel_efficiency: float | None = None  # mean useful time of a thread / net time: product of the next two
+    parallel_efficiency: float | None = (
+        None  # mean useful time of a thread / net time: product of the next two
+    )
     load_balance: float | None = None  # mean useful time of a thread / largest
     communication_efficiency: float | None = None  # largest useful time of a thread / net time
     openmp_parallel_efficiency: float | None = None  # the same divided by those of MPI
@@ -98,8 +101,8 @@ def _efficiency(
 def useful_of_threads(process: Process, rows: Sequence[RegionsRow]) -> list[int]:
     """The useful time of each thread of a process: in the program's code, outside MPI and OpenMP, in ns.
 
-    The first thread computes outside of regions, too. Another one that encounters regions and is in no team of
-    others counts as long as it is in its own.
+    The first thread computes outside of regions, too. Another one that encounters regions and is in no team
+    of others counts as long as it is in its own.
     """
     of_thread = grouped(rows, lambda row: row.thread)
     result = []

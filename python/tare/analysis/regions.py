@@ -1,4 +1,4 @@
-"""Parallel regions of OpenMP by source line (`tare run --with openmp`): time, work and idling of their threads.
+"""Parallel regions of OpenMP by source line (`tare run --with openmp`): time, and work of their threads.
 
 A row of the table `regions` is a thread in a region; these sum them up. Times are nanoseconds.
 """
@@ -47,7 +47,9 @@ def summed(rows: Iterable[RegionsRow], keys: Sequence[str] = ()) -> list[Region]
         of_rank = (row.rank, row.pid) if by_rank or by_thread else ()
         return (row.world, *line, *of_rank, *((row.thread,) if by_thread else ()))
 
-    found = [_sum(of, by_rank=by_rank or by_thread, by_thread=by_thread) for of in grouped(rows, key).values()]
+    found = [
+        _sum(of, by_rank=by_rank or by_thread, by_thread=by_thread) for of in grouped(rows, key).values()
+    ]
     return sorted(found, key=lambda region: -region.idle_ns)
 
 

@@ -1,4 +1,4 @@
-"""Tables beside the profile: messages between ranks, and figures of phases and of OpenMP's regions (docs/profile.md).
+"""Tables beside the profile: messages between ranks, figures of phases and of regions (docs/profile.md).
 
 Times are nanoseconds, sizes are bytes.
 """
@@ -84,7 +84,8 @@ def region_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[Region]:
     wanted = [
         row
         for row in run.rows(run.regions)
-        if (not chosen.ranks or row.rank in chosen.ranks) and (not chosen.worlds or row.world in chosen.worlds)
+        if (not chosen.ranks or row.rank in chosen.ranks)
+        and (not chosen.worlds or row.world in chosen.worlds)
     ]
     return summed_regions(wanted, keys)
 

@@ -19,7 +19,9 @@ LABEL_WIDTH = 24
 def show(out: Console, found: Sequence[HybridEfficiency]) -> None:
     """Prints the efficiencies of each world, and of each process without MPI; nothing if there are none."""
     for each in found:
-        out.line(f"{_title(each, several=len(found) > 1)}{units.number_of(each.threads, 'thread')}", bold=True)
+        out.line(
+            f"{_title(each, several=len(found) > 1)}{units.number_of(each.threads, 'thread')}", bold=True
+        )
         for label, text in _lines(each):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
     if found:
@@ -50,10 +52,16 @@ def _lines(of: HybridEfficiency) -> Iterator[tuple[str, str]]:
         yield "parallel efficiency", f"{NOTHING:>7}  {of.why_none}"
         return
     if of.pid is None:
-        yield "MPI and OpenMP", f"{_share(of.parallel_efficiency)}  of the time, threads compute; product of the next two"
+        yield (
+            "MPI and OpenMP",
+            f"{_share(of.parallel_efficiency)}  of the time, threads compute; product of the next two",
+        )
         yield "  load balance", _share(of.load_balance)
         yield "  communication", _share(of.communication_efficiency)
-        yield "OpenMP alone", f"{_share(of.openmp_parallel_efficiency)}  the same divided by the efficiencies of MPI"
+        yield (
+            "OpenMP alone",
+            f"{_share(of.openmp_parallel_efficiency)}  the same divided by the efficiencies of MPI",
+        )
     else:
         yield "parallel efficiency", f"{_share(of.parallel_efficiency)}  product of the next two"
     yield "  load balance", _share(of.openmp_load_balance)
