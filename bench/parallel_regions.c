@@ -1,5 +1,5 @@
-// What a parallel region of OpenMP with 2 threads takes: the time of a loop of empty regions, and of regions with a
-// barrier and a critical section.
+// What a parallel region of OpenMP with 2 threads takes: the fastest of many short loops of empty regions, and of regions
+// with a barrier and a critical section.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static double with_barrier(long count) {
 }
 
 int main(int argc, char** argv) {
-  const long count = argc > 1 ? atol(argv[1]) : 20000, rounds = argc > 2 ? atol(argv[2]) : 10;
+  const long count = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 300;
   double region = 1e30, busy_region = 1e30;
   for (long i = 0; i < rounds; ++i) {
     const double one = empty(count), other = with_barrier(count);

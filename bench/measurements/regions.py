@@ -31,7 +31,7 @@ LIMIT = 300.0
 def measure(rounds: int) -> list[Table]:
     tables = []
     for number, (name, compiler) in enumerate(RUNTIMES.items()):
-        argv = [_compiled(compiler, f"parallel_regions_{number}"), "20000", "10"]
+        argv = [_compiled(compiler, f"parallel_regions_{number}"), "200", "300"]
         measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), lambda tool, argv=argv: _run(tool, argv))
         tables.append(
             _table(f"A parallel region, 2 threads, {name}", measured, "region_min_ns", {PROFILE: LIMIT})

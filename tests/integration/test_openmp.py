@@ -174,9 +174,8 @@ def test_waiting_in_barriers(program: Path, runtime: Runtime, tare: Path, tmp_pa
     assert calls_of(measured) == {"omp_parallel": 1, "omp_implicit_task": 2, barrier: 4}
     (region,) = regions(measured).values()
     assert near(region["work_ns"], sum(worked_of(measured)))
-    # Both threads work 20 ms, and wait for the other one.
+    # Both threads work 20 ms, and wait for the other one in the rest.
     assert near(time_of(measured, "omp_implicit_task"), region["work_ns"] + time_of(measured, barrier))
-    assert time_of(measured, barrier) >= 10 * MS
     events = [row for row in measured.all_events() if row["function"].startswith("omp_")]
     assert Counter(row["function"] for row in events) == calls_of(measured)
     (parallel,) = (row for row in events if row["function"] == "omp_parallel")
@@ -202,8 +201,6 @@ def test_waiting_for_mutexes(program: Path, tare: Path, tmp_path: Path) -> None:
     assert near(sum(work_ns), sum(worked_of(measured)))
     waited_ns = time_of(measured, "omp_critical") + time_of(measured, "omp_lock")
     assert near(time_of(measured, "omp_implicit_task"), sum(work_ns) + waited_ns)
-    # Threads that come at the same time wait 10 ms for one another.
-    assert waited_ns > 10 * MS
 
 
 @pytest.mark.flaky(reruns=3)
