@@ -100,6 +100,17 @@ std::uint32_t Event::site(const void* code) noexcept {
   return stack::site_of(*thread_, caller_.return_address, caller_.stack, caller_.base).number;
 }
 
+// The frame of the function as it would be if the program had called it. Its return address lies where that of the call
+// of the runtime does, if calls push it.
+std::uint32_t Event::site_of_region(void (*function)(void*)) noexcept {
+  if (thread_->counts_only) [[unlikely]]
+    return 0;
+  stack::Frame frame = caller_;
+  if (function != nullptr)
+    frame = {reinterpret_cast<std::uintptr_t>(function) + 1, caller_.stack - sizeof(std::uintptr_t), caller_.base};
+  return stack::site_of(*thread_, frame.return_address, frame.stack, frame.base).number;
+}
+
 Region Event::region() const noexcept {
   return constructs_->depth == 0 ? Region{} : constructs_->open[constructs_->depth - 1].region;
 }

@@ -67,8 +67,11 @@ class Event {
 
   // The call site of the frame `caller`; 0 in a thread that only counts. `code`: where the program goes on behind the
   // call. If that is in the runtime, the compiler has made the call a jump at the end of the function that the runtime
-  // has called: then the site is that of the region. nullptr: the call begins a region.
+  // has called: then the site is that of the region.
   std::uint32_t site(const void* code) noexcept;
+  // That of a region which the frame `caller` begins. `function`: what its threads run, if that is known. Its first
+  // line is that of the region, which GCC does not give the call; so it is the innermost frame.
+  std::uint32_t site_of_region(void (*function)(void*) = nullptr) noexcept;
   // The region that the thread is in; a new one; a task of the region that the thread is in.
   Region region() const noexcept;
   Region new_region(std::uint32_t site) const noexcept;

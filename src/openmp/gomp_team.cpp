@@ -46,7 +46,7 @@ std::size_t steps_of(long bytes) noexcept { return (static_cast<std::size_t>(byt
 void Team::begin(const stack::Frame& caller) noexcept {
   Event event = Event::of_begin(caller);
   if (!event) return;
-  region = event.new_region(event.site(nullptr));
+  region = event.new_region(event.site_of_region(function));
   event.begin(Function::omp_parallel, region.site, region, {0});
 }
 

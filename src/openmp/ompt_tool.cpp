@@ -23,7 +23,7 @@ void parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel_dat
                     const void* codeptr_ra) {
   Event event = Event::of_begin(TARE_CALLER);
   if (!event) return;
-  const Region region = event.new_region(event.site(nullptr));
+  const Region region = event.new_region(event.site_of_region());
   parallel_data->value = region.word();
   event.begin(Function::omp_parallel, region.site, region, {requested_parallelism});
   if (Construct* construct = event.innermost(Function::omp_parallel))

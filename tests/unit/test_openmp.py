@@ -127,4 +127,4 @@ def test_they_are_not_known_if_several_threads_call_mpi() -> None:
     (found,) = hybrid_efficiencies(efficiencies(several), several, ROWS[:2])
     assert found.why_none == MORE_THREADS
     assert found.parallel_efficiency is None
-    assert openmp.sheet([found]).rows == [["parallel efficiency", f"— {MORE_THREADS}"]]
+    assert openmp.sheet([found]).rows == [["parallel efficiency", f"- {MORE_THREADS}"]]

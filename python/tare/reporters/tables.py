@@ -48,7 +48,7 @@ OVER_THREADS = (
     Column("Threads", cell=lambda row: units.count(row.threads)),
     Column("Mean work", cell=lambda row: units.duration(row.work_mean_ns)),
     Column("Most work", cell=lambda row: units.duration(row.work_max_ns)),
-    Column("By thread", optional=True, cell=lambda row: _thread(row)),
+    Column("By thread", text=True, optional=True, cell=lambda row: _thread(row)),
 )
 WORK_OF_THREAD = Column("Work", cell=lambda row: units.duration(row.work_ns))
 IDLE = Column("Idle", cell=lambda row: units.percent(row.idle_share))
