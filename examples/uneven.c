@@ -7,7 +7,7 @@
 
 static double term(int i) {
   double sum = 0;
-  for (int j = 0; j < 100 * i; ++j) sum += sqrt(j);
+  for (int j = 0; j < 20 * i; ++j) sum += sqrt(j);
   return sum;
 }
 

@@ -30,12 +30,15 @@ template <class Call>
 [[gnu::always_inline]] inline auto run_region(const stack::Frame& caller, const NextFunction& next, Outlined* function,
                                               void* data, void* first_word, Call call) {
   using Query = int (*)();
-  Team team{first_word, function, data, nullptr, nullptr, {}};
-  if (is_seen(next)) {
-    team.thread_number = reinterpret_cast<Query>(get_thread_num.of(address_of(caller)).address);
-    team.threads = reinterpret_cast<Query>(get_num_threads.of(address_of(caller)).address);
-    team.begin(caller);
-  }
+  if (!is_seen(next)) [[likely]]
+    return call(function, data);
+  Team team{first_word,
+            function,
+            data,
+            reinterpret_cast<Query>(get_thread_num.of(address_of(caller)).address),
+            reinterpret_cast<Query>(get_num_threads.of(address_of(caller)).address),
+            {}};
+  team.begin(caller);
   const bool is_recorded = team.region.is_known();
   if constexpr (std::is_void_v<decltype(call(function, data))>) {
     is_recorded ? call(&Team::run_part, &team) : call(function, data);
@@ -51,7 +54,8 @@ template <class Call>
 template <class Call>
 [[gnu::always_inline]] inline auto wait(const stack::Frame& caller, const NextFunction& next, Function function,
                                         std::initializer_list<std::uint64_t> arguments, Call call) {
-  if (!is_seen(next)) return call();
+  if (!is_seen(next)) [[likely]]
+    return call();
   if (Event event = Event::of_begin(caller))
     event.begin(function, event.site(address_of(caller)), event.region(), arguments);
   if constexpr (std::is_void_v<decltype(call())>) {

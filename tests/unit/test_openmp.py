@@ -90,7 +90,7 @@ def test_hybrid_efficiencies() -> None:
     assert hybrid.openmp_load_balance == pytest.approx((350 / 900) / (650 / 900))
     assert hybrid.openmp_communication_efficiency == pytest.approx(1)
     texts = [text for _, text in openmp.sheet([hybrid]).rows]
-    assert texts[0].startswith("35 %") and texts[3].startswith("54 %")
+    assert texts[0].startswith("35.0 %") and texts[3].startswith("53.8 %")
 
 
 def test_a_program_without_mpi_has_the_efficiencies_of_openmp() -> None:
