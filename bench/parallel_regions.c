@@ -1,5 +1,5 @@
-// What a parallel region of OpenMP with 2 threads takes: the fastest of many short loops of empty regions, and of regions
-// with a barrier and a critical section.
+// What a parallel region of OpenMP with 2 threads takes: the fastest of many short loops of empty regions, and of
+// regions with a barrier and a critical section.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from interleave import Rounds, interleave
@@ -31,8 +32,8 @@ LIMIT = 300.0
 def measure(rounds: int) -> list[Table]:
     tables = []
     for number, (name, compiler) in enumerate(RUNTIMES.items()):
-        argv = [_compiled(compiler, f"parallel_regions_{number}"), "200", "300"]
-        measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), lambda tool, argv=argv: _run(tool, argv))
+        argv: list[Path | str] = [_compiled(compiler, f"parallel_regions_{number}"), "200", "300"]
+        measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), partial(_run, argv))
         tables.append(
             _table(f"A parallel region, 2 threads, {name}", measured, "region_min_ns", {PROFILE: LIMIT})
         )
@@ -69,7 +70,7 @@ def _compiled(compiler: Sequence[str], name: str) -> Path:
     return out
 
 
-def _run(tool: Tool, argv: Sequence[Path | str]) -> Outcome:
+def _run(argv: Sequence[Path | str], tool: Tool) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=ROOT / "build" / "bench") as directory:
         prefix = (
             [] if tool.tare is None else [TARE, "run", *tool.tare, "-q", "-o", Path(directory) / "out", "--"]

@@ -57,7 +57,8 @@ RUNTIMES = [
 
 @pytest.fixture(scope="module", params=RUNTIMES, ids=lambda runtime: runtime.name)
 def runtime(request: pytest.FixtureRequest) -> Runtime:
-    return request.param
+    chosen: Runtime = request.param
+    return chosen
 
 
 @pytest.fixture(scope="module")
@@ -312,7 +313,7 @@ def test_another_tool_goes_first(tare: Path, tmp_path: Path, place: str) -> None
     more = [str(tmp_path / "tool.c"), "-rdynamic"] if place == "program" else []
     more += [str(tool), "-Wl,--no-as-needed", f"-Wl,-rpath,{tmp_path}"] if place == "library" else []
     program = OMPT.compile(SOURCE, tmp_path / "openmp", *more)
-    variables = {"OMP_TOOL_LIBRARIES": str(tool)} if place == "OMP_TOOL_LIBRARIES" else {}
+    variables: dict[str, Any] = {"OMP_TOOL_LIBRARIES": str(tool)} if place == "OMP_TOOL_LIBRARIES" else {}
     measured = alone(tare, tmp_path / "run", program, "uneven", **variables)
     assert measured.ended.returncode == 0
     assert "tool\n" in measured.ended.stderr

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef WITH_MPI
-#include <mpi.h>
+#  include <mpi.h>
 #endif
 
 // What threads worked, by their numbers in their teams: a machine that is busy makes them sleep longer.

@@ -14,10 +14,10 @@ namespace tare::reader {
 // A location block of a process: a profile table and an event buffer. A thread that has ended hands its block to a
 // later thread, so several threads may have used it, one after another.
 struct Location {
-  std::size_t process = 0;   // index in Run::processes()
-  std::uint32_t block = 0;   // number of the location block
-  std::uint32_t thread = 0;  // number of the last thread that used it
-  Totals totals;             // over all threads that used it
+  std::size_t process = 0;            // index in Run::processes()
+  std::uint32_t block = 0;            // number of the location block
+  std::uint32_t thread = 0;           // number of the last thread that used it
+  Totals totals;                      // over all threads that used it
   std::vector<RegionPart> regions{};  // its parts in parallel regions of OpenMP, also over all of them
 };
 

@@ -23,16 +23,11 @@ format::ProfileRow row_of(Function function, std::uint32_t region, std::uint32_t
 TEST(RegionParts, AreSumsOfTheRowsOfEachRegion) {
   const FunctionNames names;
   Profile profile;
-  profile.rows = {row_of(Function::omp_parallel, 1, 5, 3, 300),
-                  row_of(Function::omp_implicit_task, 1, 5, 4, 200),
-                  row_of(Function::omp_barrier, 1, 6, 2, 20),
-                  row_of(Function::omp_critical, 1, 7, 2, 10),
-                  row_of(Function::omp_task, 1, 8, 9, 15),
-                  row_of(Function::omp_undeferred_task, 1, 8, 1, 1000),
-                  row_of(Function::omp_for, 1, 9, 1, 1000),
-                  row_of(Function::omp_implicit_task, 2, 11, 1, 50),
-                  row_of(Function::omp_lock, 0, 12, 1, 1000),
-                  row_of(Function::read, 1, 13, 1, 1000),
+  profile.rows = {row_of(Function::omp_parallel, 1, 5, 3, 300), row_of(Function::omp_implicit_task, 1, 5, 4, 200),
+                  row_of(Function::omp_barrier, 1, 6, 2, 20),   row_of(Function::omp_critical, 1, 7, 2, 10),
+                  row_of(Function::omp_task, 1, 8, 9, 15),      row_of(Function::omp_undeferred_task, 1, 8, 1, 1000),
+                  row_of(Function::omp_for, 1, 9, 1, 1000),     row_of(Function::omp_implicit_task, 2, 11, 1, 50),
+                  row_of(Function::omp_lock, 0, 12, 1, 1000),   row_of(Function::read, 1, 13, 1, 1000),
                   row_of(Function::MPI_Send, 1, 14, 1, 1000)};
   std::vector<RegionPart> parts;
   add_region_parts(parts, names.built_in(), region_roles(names), profile);
