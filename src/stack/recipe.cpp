@@ -47,6 +47,7 @@ Recipe::Place place_of(std::uintptr_t return_address) noexcept {
   switch (module(number).binding) {
     case Binding::fortran:
     case Binding::cxx:
+    case Binding::threads:
       return Recipe::native_binding;
     case Binding::python:
       return Recipe::python_binding;

@@ -29,7 +29,7 @@ struct Recipe {
     program,         // the executable
     system,          // the C library
     interpreter,     // a Python interpreter
-    native_binding,  // an MPI binding for Fortran or C++, whose frames are left out of paths
+    native_binding,  // an MPI binding for Fortran or C++, or an OpenMP runtime: their frames are left out of paths
     python_binding,  // mpi4py
   };
   std::int32_t cfa_offset;

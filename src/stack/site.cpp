@@ -83,7 +83,8 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
     const Site site = find_python_site(thread);
     if (site.number != 0) return site;
   }
-  return find_native_site(thread, caller, binding != Binding::none);
+  const bool in_binding = binding != Binding::none || recipe_of(caller.return_address).place == Recipe::native_binding;
+  return find_native_site(thread, caller, in_binding);
 }
 
 // Finds the site of a path that is not expected.
@@ -130,7 +131,7 @@ void notice_modules() noexcept {
   std::uintptr_t high = 0;
   for (std::uint32_t i = 0; i < module_count(); ++i) {
     const Module& m = module(i);
-    if (m.binding == Binding::none) continue;
+    if (m.binding == Binding::none || m.binding == Binding::threads) continue;
     if (m.low < low) low = m.low;
     if (m.high > high) high = m.high;
   }

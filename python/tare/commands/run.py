@@ -118,8 +118,9 @@ WithOption = Annotated[
         parser=limits.sources,
         metavar="SOURCE[,...]",
         help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
-        "and sync_file_range (docs/sources.md); stacks, where the threads are, 100 times in a second of "
-        "processor time (docs/stacks.md). Programs without MPI are then measured, too.",
+        "and sync_file_range (docs/sources.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
+        "where the threads are, 100 times in a second of processor time (docs/stacks.md). Programs without "
+        "MPI are then measured, too.",
     ),
 ]
 StackRateOption = Annotated[

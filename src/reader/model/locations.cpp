@@ -16,8 +16,9 @@ bool is_buffered(const Process& process, const ChunkHeader& chunk) {
 
 }  // namespace
 
-LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net)
-    : process_(process), outside_net_(outside_net) {
+LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net,
+                         const std::vector<RegionRole>& roles)
+    : process_(process), outside_net_(outside_net), roles_(roles) {
   // If a profile is lost, the events alone show that the location existed.
   for (const ChunkRef& chunk : process.events)
     by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
@@ -27,7 +28,8 @@ void LocationsOf::add(std::uint32_t block, const Profile& profile) {
   Location& location = by_block_[block];
   location.thread = profile.summary.number;
   add_profile(location.totals, process_, profile, outside_net_);
-  if (block != 0) add_other_threads(location.totals, process_, profile);
+  add_region_parts(location.regions, *process_.functions, roles_, profile);
+  if (block != 0) add_other_threads(location.totals, process_, profile, outside_net_);
 }
 
 void LocationsOf::add_trace() {

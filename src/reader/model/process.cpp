@@ -134,13 +134,17 @@ void add_scheduling(Totals& totals, const SchedulingSums& sums) {
   for (unsigned i = 0; i < processor_words; ++i) to.allowed[i] |= sums.allowed[i];
 }
 
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile) {
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
+                       const std::vector<bool>& outside_net) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
   ticks = std::min(ticks, net_ticks(process));
-  if (!profile.rows.empty()) totals.other_ticks += ticks;
+  const bool calls_mpi = std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
+    return row.calls != 0 && !outside_net[FunctionNames::lookup(*process.functions, row.function)];
+  });
+  if (calls_mpi) totals.other_ticks += ticks;
   if (!profile.rows.empty() || summary.api_events != 0) totals.other_recorded_ticks += ticks;
 }
 

@@ -145,7 +145,8 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
 // Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
 // of the other threads.
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile);
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
+                       const std::vector<bool>& outside_net);
 void add_totals(Totals& to, const Totals& from);
 // By function number: true for MPI_Init, MPI_Finalize and their variants, and for functions of other sources than MPI,
 // whose time is no net time in MPI.
