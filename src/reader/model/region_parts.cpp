@@ -1,7 +1,6 @@
 #include "reader/model/region_parts.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "format/function_meaning.h"
 
@@ -16,21 +15,28 @@ RegionPart& part_of(std::vector<RegionPart>& parts, std::uint32_t number) {
   return parts.back();
 }
 
+// src/openmp/functions.toml says what the classes are.
+RegionRole role_of(const format::FunctionMeaning& means) {
+  if (means.waits != format::Waits::nobody) return RegionRole::wait;
+  switch (means.kind) {
+    case format::CallClass::start:
+      return RegionRole::region;
+    case format::CallClass::local:
+      return RegionRole::part;
+    case format::CallClass::completion:
+      return RegionRole::task;
+    default:
+      return RegionRole::none;
+  }
+}
+
 }  // namespace
 
 std::vector<RegionRole> region_roles(const FunctionNames& names) {
   std::vector<RegionRole> roles;
   for (std::size_t i = 0; i < names.names().size(); ++i) {
     const auto number = static_cast<std::uint16_t>(i);
-    const std::string_view name = names.name(number);
-    RegionRole role = RegionRole::none;
-    if (names.source(number) == "openmp") {
-      if (name == "omp_parallel") role = RegionRole::region;
-      if (name == "omp_implicit_task") role = RegionRole::part;
-      if (name == "omp_task") role = RegionRole::task;
-      if (format::meaning_of(number).waits != format::Waits::nobody) role = RegionRole::wait;
-    }
-    roles.push_back(role);
+    roles.push_back(names.source(number) == "openmp" ? role_of(format::meaning_of(number)) : RegionRole::none);
   }
   return roles;
 }
