@@ -31,7 +31,7 @@ namespace {
 constinit thread_local Constructs* own_constructs [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // Numbers of regions by the number of their call site (stack/numbers.h), as families of communicators are numbered.
-constexpr unsigned max_sites = 16384;
+constexpr unsigned max_sites = 32768;
 constinit std::atomic<std::uint16_t> region_numbers[max_sites] = {};
 constinit std::atomic<std::uint16_t> regions{0};
 constinit std::uint16_t age = 1;

@@ -89,7 +89,7 @@ def times(run: Path, **chosen: int) -> Times:
 
 
 def is_near(measured_ms: float, true_ms: float, in_all_ms: float, number: int) -> bool:
-    """Within four standard deviations of a binomial share of so many samples, and some samples at the ends.
+    """Whether they differ by at most four standard deviations of a binomial share, and some samples.
 
     A busy machine takes fewer samples than one each 10 ms: the system sends signals at its ticks.
     """

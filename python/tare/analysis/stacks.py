@@ -1,4 +1,4 @@
-"""Where the processor time of a program goes, by samples of its stacks, and beside it the time in its calls.
+"""The processor time of a program by function, from samples of its stacks, and beside it the time in calls.
 
 A sample stands for the processor time since the one before it of the same thread (docs/stacks.md). The
 interval of a time by samples is that of a binomial share: n of N samples are in the function, with a standard
