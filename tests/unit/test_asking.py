@@ -61,8 +61,8 @@ def test_who_does_not_answer_in_time_is_silent(tmp_path: Path, monkeypatch: pyte
     assert [path.name for path in tmp_path.iterdir()] == [".asked"]
 
 
-def test_an_answer_that_was_replaced_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a link to what somebody else must not have read; and a file of questions that is one."""
+def test_questions_do_not_follow_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link leads to what nobody has asked to write to."""
     monkeypatch.setattr(asking, "PATIENCE_S", 0.2)
     secret = tmp_path / "secret"
     secret.write_text(_native.END_OF_ANSWER)
