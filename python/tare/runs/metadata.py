@@ -58,6 +58,7 @@ class Runner:
     start_ticks: int  # clock ticks after boot, as in /proc/PID/stat
     machine: str | None = None  # where it runs, and the next field too: `_native`. Missing in older runs
     pid_namespace: int | None = None  # in which `pid` is its number
+    memory: str | None = None  # the one that it sees behind the segment directory: `_native.collector`
     # It touches meta.json as long as it lives, so that other hosts can see that.
     touches: bool = False
 

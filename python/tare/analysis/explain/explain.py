@@ -102,7 +102,7 @@ def _notes(basis: Basis) -> list[str]:
         if violations:
             most = max(each.most_ns for each in violations)
             notes.append(
-                f"The clocks of two ranks disagree by {most / 1000:,.1f} µs at least: waits may be off; "
+                f"The clocks of two ranks disagree by {units.duration(most)} at least: waits may be off; "
                 "--times corrected corrects them."
             )
         notes += retimed.sentences(basis.run.retimed)
