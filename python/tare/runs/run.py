@@ -258,11 +258,7 @@ class Run(Tables):
         from tare.runs import sql
 
         with sql.errors():
-            tables = self.tables()
-            try:
-                return sql.connect(sql.named(tables, query), files=files).sql(query)
-            except sql.unknown_table():  # the error names tables that there are
-                return sql.connect(tables, files=files).sql(query)
+            return sql.connect(self.tables(), files=files).sql(query)
 
     def _repr_html_(self) -> str:
         """The run in notebooks."""
