@@ -5,7 +5,11 @@
 # It needs pympistandard. A source distribution has what it writes in mpi/generated, and is built without:
 # scikit-build-core configures this project, with SKBUILD_STATE, to make one.
 set(TARE_TABLES ${PROJECT_SOURCE_DIR}/mpi/functions.toml)
-set(TARE_SOURCES_TABLES ${PROJECT_SOURCE_DIR}/src/files/functions.toml)  # of sources of events other than MPI
+# Of sources of events other than MPI, in the order of the numbers of their functions.
+set(TARE_SOURCES_TABLES)
+foreach(source files stacks openmp)
+  list(APPEND TARE_SOURCES_TABLES ${PROJECT_SOURCE_DIR}/src/${source}/functions.toml)
+endforeach()
 set(TARE_WRITTEN ${PROJECT_SOURCE_DIR}/mpi/generated)
 if(EXISTS ${PROJECT_SOURCE_DIR}/PKG-INFO AND IS_DIRECTORY ${TARE_WRITTEN})
   set(TARE_IS_DISTRIBUTED ON)

@@ -17,7 +17,7 @@ INTERPRETERS = re.compile(r"python[\d.]*|bash|sh|dash|perl|julia")
 VALUED = re.compile(
     r"--?(H|host|hosts|hostfile|machinefile|f|x|genv|genvlist|env|wdir|wd|bind-to|map-by|rank-by"
     r"|mca|prtemca|pmca|display|output|tag|ppn|perhost|u|C|chdir|p|partition|A|account|w|nodelist"
-    r"|mpi|launcher|bootstrap|iface|k|signal)"
+    r"|mpi|launcher|launcher-exec|bootstrap|bootstrap-exec|iface|k|signal)"
 )
 PAIRED = re.compile(r"--?(mca|prtemca|pmca|genv|gmca|env)")
 NUMBER = re.compile(r"0x[\da-fA-F]+|\d[\d.,:-]*[smhd]?")

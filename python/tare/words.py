@@ -131,6 +131,13 @@ WORDS = {
     "p": "How probable so large a change is by noise alone.",
     "Calls, other": "Calls in the run that this one is compared with.",
     "Transfer efficiency": "Run time on an ideal network divided by the run time.",
+    "Threads": "Number of threads that were in the teams of the parallel region.",
+    "Mean work": "Mean time of these threads in the program's code, in the region.",
+    "Most work": "The same of the thread with the most.",
+    "Work": "Time of the thread in the program's code, in the region.",
+    "Idle": (
+        "Share of the time of the teams in which threads waited for others, or had not come to the region."
+    ),
 }
 
 # What the tables of a verb show.
@@ -144,7 +151,7 @@ OF_VERB = {
         "Serialisation efficiency", "Transfer efficiency", "Calls", "Timed calls", "Time", "MPI time",
         "Of MPI", "Bytes", "Imbalance", "Mean", "Longest", "In waits", "All calls", "All time",
         "All bytes", "±", "Messages to", "Messages from", "Partners", "Entered", "In calls",
-        "Share in calls",
+        "Share in calls", "Threads", "Mean work", "Most work", "Work", "Idle",
     ),
     "phases": (
         "Begins", "Takes", "MPI share", "Iterations", "Median", "Of phase",

@@ -8,12 +8,31 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr const char* stream_name = "arrow_array_stream";  // of capsules
+// The names of capsules, by what they hold.
+template <class Held>
+constexpr const char* name_of = nullptr;
+template <>
+constexpr const char* name_of<ArrowArrayStream> = "arrow_array_stream";
+template <>
+constexpr const char* name_of<ArrowSchema> = "arrow_schema";
 
-void release_stream(PyObject* capsule) {
-  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, stream_name));
-  if (stream->release != nullptr) stream->release(stream);
-  delete stream;
+template <class Held>
+void release(PyObject* capsule) {
+  auto* held = static_cast<Held*>(PyCapsule_GetPointer(capsule, name_of<Held>));
+  if (held->release != nullptr) held->release(held);
+  delete held;
+}
+
+// A capsule that owns it.
+template <class Held>
+nb::object capsule_of(std::unique_ptr<Held> held) {
+  nb::object capsule = nb::steal(PyCapsule_New(held.get(), name_of<Held>, release<Held>));
+  if (!capsule.is_valid()) {
+    held->release(held.get());
+    throw nb::python_error();
+  }
+  static_cast<void>(held.release());
+  return capsule;
 }
 
 }  // namespace
@@ -21,13 +40,13 @@ void release_stream(PyObject* capsule) {
 nb::object arrow_stream(reader::arrow::Schema schema, reader::arrow::Next next) {
   auto stream = std::make_unique<ArrowArrayStream>();
   reader::arrow::export_stream(std::move(schema), std::move(next), *stream);
-  nb::object capsule = nb::steal(PyCapsule_New(stream.get(), stream_name, release_stream));
-  if (!capsule.is_valid()) {
-    stream->release(stream.get());
-    throw nb::python_error();
-  }
-  static_cast<void>(stream.release());  // the capsule owns it
-  return capsule;
+  return capsule_of(std::move(stream));
+}
+
+nb::object arrow_schema(reader::arrow::Schema schema) {
+  auto exported = std::make_unique<ArrowSchema>();
+  reader::arrow::export_schema(std::move(schema), *exported);
+  return capsule_of(std::move(exported));
 }
 
 }  // namespace tare::bindings

@@ -24,9 +24,15 @@ class EventTable {
       if (!is_column(name)) throw nb::value_error(("events have no column " + name).c_str());
   }
 
+  // Without reading the run (Table::schema).
+  nb::object schema() const {
+    reader::Run none = reader::Run::empty();
+    return arrow_schema(open(none).schema());
+  }
+
   // If a consumer asks for another schema, it must cast to it.
   nb::object stream(const nb::object& /* requested_schema */) const {
-    auto tables = std::make_shared<reader::EventTables>(open());
+    auto tables = std::make_shared<reader::EventTables>(open(shared_->run));
     // Called without the interpreter lock, by any thread.
     const auto next = [shared = shared_, tables](std::vector<reader::arrow::Array>& columns) {
       const std::size_t rows = tables->next(columns);
@@ -42,9 +48,9 @@ class EventTable {
       if (each == name) return true;
     return false;
   }
-  reader::EventTables open() const {
+  reader::EventTables open(reader::Run& run) const {
     const nb::gil_scoped_release unlocked;
-    return unwrap(reader::EventTables::open(shared_->run, filter_, columns_));
+    return unwrap(reader::EventTables::open(run, filter_, columns_));
   }
 
   std::shared_ptr<PyRun::Shared> shared_;
@@ -57,6 +63,7 @@ class EventTable {
 void define_event_table(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   nb::class_<EventTable>(module, "EventTable", "Events, for anything that reads Arrow.")
+      .def("__arrow_c_schema__", &EventTable::schema)
       .def("__arrow_c_stream__", &EventTable::stream, "requested_schema"_a = nb::none());
   run.def(
       "event_table",

@@ -12,6 +12,7 @@
 #include "format/monitor_spec.h"
 #include "format/offload_ring.h"
 #include "reader/model/quantiles.h"
+#include "reader/run/answers.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
 #include "reader/symbols/short_name.h"
@@ -41,6 +42,24 @@ reader::Collected collect(const std::filesystem::path& run_dir, const std::files
   how.presume_ended = presume_ended;
   return unwrap(reader::collect(paths, how));
 }
+
+// That of `tare run`, with what it needs to live.
+class Respondent {
+ public:
+  Respondent(reader::RunPaths paths, reader::EndingWatch& watch)
+      : paths_(std::move(paths)), respondent_(paths_, "", how_of(watch)) {}
+  bool answer() { return respondent_.answer(); }
+
+ private:
+  static reader::Collecting how_of(reader::EndingWatch& watch) {
+    reader::Collecting how;
+    how.ending_of = [&watch](const reader::SegmentName& segment) { return watch.ending_of(segment.file); };
+    return how;
+  }
+
+  reader::RunPaths paths_;
+  reader::Respondent respondent_;
+};
 
 std::string digits(std::uint64_t name) {
   char text[17];
@@ -123,6 +142,19 @@ NB_MODULE(_native, module) {
                                                  tare::reader::Owners(paths.run_dir));
           },
           "run_dir"_a, "segment_dir"_a, "run_id"_a);
+
+  using tare::reader::EndingWatch;
+  nb::class_<Respondent>(module, "Respondent", "Answers other nodes which calls the processes here are in.")
+      .def(
+          "__init__",
+          [](Respondent* self, const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
+             const std::string& run_id, const std::string& run_key, EndingWatch& watch) {
+            new (self) Respondent({run_dir, segment_dir, run_id, "", false, run_key}, watch);
+          },
+          "run_dir"_a, "segment_dir"_a, "run_id"_a, "run_key"_a, "watch"_a, nb::keep_alive<1, 6>())
+      .def("answer", &Respondent::answer, nb::call_guard<nb::gil_scoped_release>(),
+           "Answers what was asked since the last call; whether anything was.");
+  module.attr("END_OF_ANSWER") = std::string(tare::reader::end_of_answer);
 
   define_archives(module);
   define_imports(module);

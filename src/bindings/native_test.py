@@ -60,6 +60,7 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(self.run_.phases([], ranks=[9]).rows(), [])
         for name, _ in _native.tables():
             self.assertIsInstance(self.run_.table(name).rows(), list)
+            self.assertIn("arrow_schema", str(self.run_.table(name).__arrow_c_schema__()))
             self.assertEqual(_native.empty_run().table(name).rows(), [])
         self.assertEqual(_native.empty_run().warnings(), [])
         with self.assertRaisesRegex(ValueError, "the profile has no key colour"):

@@ -148,9 +148,9 @@ void define_cost(Fields<T>& of, bool total) {
                       &T::wrapper_error_ns, &T::weighed, &T::net_share>();
   if (total) of.template members<&T::wall_share>();
   of.template members<&T::hook_init_ns, &T::hook_finalize_ns, &T::chooser_ns, &T::analysis_ns, &T::readings,
-                      &T::reading_ns, &T::flushes, &T::flush_ns, &T::flush_bytes, &T::drains, &T::drain_ns,
-                      &T::drain_bytes, &T::offload_points, &T::offloads, &T::offloads_lost, &T::offload_ns,
-                      &T::offload_max_ns, &T::offload_wait_ns, &T::dropped>();
+                      &T::reading_ns, &T::stack_samples, &T::stack_ns, &T::flushes, &T::flush_ns, &T::flush_bytes,
+                      &T::drains, &T::drain_ns, &T::drain_bytes, &T::offload_points, &T::offloads, &T::offloads_lost,
+                      &T::offload_ns, &T::offload_max_ns, &T::offload_wait_ns, &T::dropped>();
 }
 
 void define_sums(nb::module_& module) {

@@ -81,11 +81,11 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");
   const auto init = [](PyRun* self, const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
                        const std::string& run_id, const std::string& member, bool is_going_on,
-                       const std::string& run_key) {
-    new (self) PyRun({run_dir, segment_dir, run_id, member, is_going_on, run_key});
+                       const std::string& run_key, const std::vector<std::string>& answers) {
+    new (self) PyRun({run_dir, segment_dir, run_id, member, is_going_on, run_key, answers});
   };
   run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
-          "is_going_on"_a = false, "run_key"_a = "");
+          "is_going_on"_a = false, "run_key"_a = "", "answers"_a = std::vector<std::string>{});
   module.def(
       "empty_run", [] { return PyRun(reader::Run::empty()); }, "A run in which nothing was recorded.");
   run.def("exchanges", rows(exchanges), "max_groups"_a);

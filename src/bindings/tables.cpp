@@ -52,6 +52,12 @@ class Table {
   Table(std::shared_ptr<PyRun::Shared> run, const TableKind& kind, Open open)
       : shared_(std::move(run)), kind_(&kind), open_(std::move(open)) {}
 
+  // Without reading the run: that of a run in which nothing was recorded is the same.
+  nb::object schema() const {
+    reader::Run none = reader::Run::empty();
+    return arrow_schema(unwrap(open_(none)).schema);
+  }
+
   // If a consumer asks for another schema, it must cast to it.
   nb::object stream(const nb::object& /* requested_schema */) const {
     auto table = std::make_shared<TableStream>(open());
@@ -158,6 +164,7 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   nb::class_<Table>(module, "Table", nb::sig("class Table(typing.Generic[Row])"),
                     "A table of a run, for anything that reads Arrow; every stream of it reads the run anew.")
+      .def("__arrow_c_schema__", &Table::schema)
       .def("__arrow_c_stream__", &Table::stream, "requested_schema"_a = nb::none())
       .def("rows", &Table::rows, nb::sig("def rows(self) -> list[Row]"),
            "All rows, as named tuples; columns that this table lacks are None.")

@@ -154,8 +154,13 @@ void Timeline::add(EventRow& row) {
   if (is_of_program(row.kind)) return add_event(place, row);
   if (!options_.filter.wants_time(row.start_ns, row.duration_ns)) return;
   if (reader::is_call(row.kind)) ++summary_.events;
-  // Calls of a thread do not overlap. If they seem to, the reason is the conversion of clocks.
-  const auto top_ends = [&] { return place.frames[place.depth - 1].span.row.kind != EventKind::event; };
+  // Calls of MPI do not overlap with others of the thread. If they seem to, the reason is the conversion of clocks. But
+  // constructs of OpenMP contain them.
+  const auto top_ends = [&] {
+    const Frame& top = place.frames[place.depth - 1];
+    const bool contains = top.span.row.kind == EventKind::source_call && top.end_ns >= end_of(row);
+    return top.span.row.kind != EventKind::event && !contains;
+  };
   if (row.kind == EventKind::call)
     while (place.depth != 0 && top_ends()) pop(place, row.start_ns);
   const std::int64_t end_ns = end_of(row);

@@ -31,6 +31,7 @@ enum class ChunkType : std::uint8_t {
   spell_sums = 13,  // SpellSums of each function and call site (spell_sums.h); the newest of a process counts
   analysis = 14,    // the result of the user's analysis of sampled messages: any bytes; the newest of a process counts
   scheduling = 15,  // of each location SchedulingSums and its spans (scheduling.h); the newest of a process counts
+  stacks = 16,      // StackSamples and its SampledStacks (stack_samples.h); the newest of a process counts
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

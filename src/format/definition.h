@@ -71,19 +71,22 @@ struct PythonFrameDefinition {
 };
 static_assert(sizeof(PythonFrameDefinition) == 24);
 
-inline constexpr unsigned max_frames = 32;  // of a call site
+inline constexpr unsigned max_frames = 32;         // of a call site
+inline constexpr unsigned max_stack_frames = 128;  // of a stack sample
 
 // Flags of sites.
 enum SiteFlags : std::uint16_t {
   path_cut = 1,         // the stack continues, but cannot be walked further
   frames_left_out = 2,  // before the last frame, which is the first one in the program itself
+  of_stack = 4,  // no call site, but a whole stack: the innermost frame is where a thread was interrupted. Its address
+                 // is one more than that of the instruction, as if that were a call
 };
 
 // A call site: a call path, innermost frame first.
 struct SiteDefinition {
   DefinitionHead head;
   std::uint32_t site;
-  std::uint32_t frames;  // 1 to max_frames
+  std::uint32_t frames;  // 1 to max_frames; with the flag of_stack to max_stack_frames
   // u32 frame[frames]
 };
 static_assert(sizeof(SiteDefinition) == 16);

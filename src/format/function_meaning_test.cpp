@@ -49,13 +49,15 @@ TEST(FunctionMeaning, KnowsOperationsInAllForms) {
 TEST(FunctionMeaning, OfTheEnds) {
   EXPECT_STREQ(function_name(mpi_function_count), "MPI_Wtime");
   EXPECT_EQ(meaning_of(mpi_function_count).kind, CallClass::lookup);
-  EXPECT_STREQ(function_name(function_count), "write");
-  EXPECT_EQ(meaning_of(function_count).kind, CallClass::file);
+  EXPECT_STREQ(function_name(function_count), "omp_workshare");
+  EXPECT_EQ(meaning_of(function_count).kind, CallClass::other);
   EXPECT_TRUE(is_of_source(mpi_function_count, "MPI"));
   EXPECT_FALSE(is_of_source(mpi_function_count, "files"));
   EXPECT_TRUE(is_of_source(mpi_function_count + 1, "files"));
-  EXPECT_TRUE(is_of_source(function_count, "files"));
-  EXPECT_FALSE(is_of_source(function_count + 1, "files"));
+  EXPECT_TRUE(is_of_source(static_cast<unsigned>(Function::write), "files"));
+  EXPECT_FALSE(is_of_source(static_cast<unsigned>(Function::write) + 1, "files"));
+  EXPECT_TRUE(is_of_source(function_count, "openmp"));
+  EXPECT_FALSE(is_of_source(function_count + 1, "openmp"));
   EXPECT_FALSE(is_of_source(0, "MPI"));
   EXPECT_STREQ(function_name(1), "MPI_Abi_get_fortran_booleans");
   EXPECT_EQ(meaning_of(1).kind, CallClass::lookup);

@@ -30,7 +30,9 @@ enum ProcessFlags : std::uint32_t {
   small_buffer = 512,        // for want of memory: event buffers are smaller than asked for,
   no_buffer = 1024,          // no events were recorded, although a trace was asked for,
   small_profile = 2048,      // and there are fewer profile rows and definitions than usual
-  found_ended = 4096         // a collector has found it ended, and written this
+  found_ended = 4096,        // a collector has found it ended, and written this
+  told_living = 8192,        // only in an answer (reader/run/answers.h): it lived then,
+  told_stopped = 16384       // but was stopped by a signal or a debugger
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;

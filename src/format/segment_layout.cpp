@@ -3,6 +3,7 @@
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/spell_sums.h"
+#include "format/stack_samples.h"
 
 namespace tare::format {
 namespace {
@@ -18,9 +19,10 @@ bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexc
 }  // namespace
 
 SegmentLayout layout_of(const SegmentHeader& header) noexcept {
-  return {header.functions,    header.row_capacity,    header.definitions_at, header.definitions_capacity,
-          header.requests_at,  header.samples_at,      header.spell_sums_at,  header.offloads_at,
-          header.locations_at, header.location_stride, header.ring,           header.keep_ns};
+  return {header.functions,   header.row_capacity, header.definitions_at,  header.definitions_capacity,
+          header.requests_at, header.samples_at,   header.spell_sums_at,   header.offloads_at,
+          header.stacks_at,   header.locations_at, header.location_stride, header.ring,
+          header.keep_ns};
 }
 
 const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept {
@@ -39,6 +41,9 @@ const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noex
   if (layout.offloads_at != 0 &&
       (!lies_within(layout.offloads_at, sizeof(OffloadRing), layout.locations_at) || layout.offloads_at % 64 != 0))
     return "the snapshots lie outside the file";
+  if (layout.stacks_at != 0 &&
+      (!lies_within(layout.stacks_at, stack_samples_bytes, layout.locations_at) || layout.stacks_at % 8 != 0))
+    return "the stack samples lie outside the file";
   if (layout.row_capacity == 0 || layout.row_capacity > max_rows || layout.location_stride > max_stride ||
       layout.location_stride % 64 != 0)
     return "a location block has an impossible size";

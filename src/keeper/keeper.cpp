@@ -5,7 +5,7 @@
 // Processes that end by themselves write their results themselves. The keeper sleeps until one of them has died and
 // then collects. It ends when none is left. On SIGTERM, which a batch system sends before SIGKILL, it also writes what
 // living processes have recorded so far, and again after twice the time, as long as they live: SIGKILL may come for all
-// at once.
+// at once. It also answers `tare where` on other nodes, which calls its processes are in.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -21,6 +21,7 @@
 #include <string>
 
 #include "format/segment_name.h"
+#include "reader/run/answers.h"
 #include "reader/run/endings.h"
 #include "reader/run/left_segments.h"
 #include "reader/store/owners.h"
@@ -34,10 +35,13 @@ namespace {
 using recorder::node_words;
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t first_save_after_ns = second_ns;  // after the one at once
-constexpr std::int64_t look_every_ns = 10 * second_ns;   // although nothing was told
-constexpr std::int64_t look_again_ns = second_ns / 4;    // at processes of which nothing is told
-constexpr std::int64_t patience_ns = 30 * second_ns;     // with a run directory that cannot be written
+constexpr std::int64_t first_save_after_ns = second_ns;     // after the one at once
+constexpr std::int64_t look_every_ns = 10 * second_ns;      // although nothing was told
+constexpr std::int64_t look_again_ns = second_ns / 4;       // at processes of which nothing is told
+constexpr std::int64_t questions_every_ns = 5 * second_ns;  // python/tare/runs/asking.py waits for that
+constexpr std::int64_t more_questions_ns = second_ns / 4;   // a question is often followed by another,
+constexpr std::int64_t attentive_ns = 3 * second_ns;        // within that time
+constexpr std::int64_t patience_ns = 30 * second_ns;        // with a run directory that cannot be written
 volatile std::sig_atomic_t terms = 0;
 
 void on_term(int) { terms = terms + 1; }
@@ -67,11 +71,14 @@ void detach() {
   syscall(SYS_sched_setaffinity, 0, sizeof every_processor, every_processor);
 }
 
+// The name of a file without .tare.
+std::string stem(const std::string& file) { return file.substr(0, file.rfind('.')); }
+
 // A file in the run directory, as long as this process works: `tare run` waits for its end.
 class Note {
  public:
   Note(const std::string& run_dir, const std::string& file)
-      : name_(".keeping-" + file.substr(0, file.rfind('.'))), path_(run_dir + "/" + name_) {
+      : name_(".keeping-" + stem(file)), path_(run_dir + "/" + name_) {
     const auto directory = reader::RunDirectory::open(run_dir);
     if (directory) (void)directory->open_file(name_, O_WRONLY | O_CREAT);
   }
@@ -90,7 +97,8 @@ class Keeper {
       : paths_(paths),
         file_(std::move(file)),
         watch_(reader::segment_directories(paths), paths.run_id, reader::Owners(paths.run_dir),
-               reader::EndingWatch::By::caller) {
+               reader::EndingWatch::By::caller),
+        respondent_(paths, stem(file_), as_found()) {
     watch_.take_present();
   }
 
@@ -122,29 +130,49 @@ class Keeper {
     return true;
   }
 
-  reader::Collected collect(bool saves_living) {
+  // What is known here of processes.
+  reader::Collecting as_found() {
     reader::Collecting how;
-    how.saves_living = saves_living;
     how.waits_for_beginners = true;
-    how.file = file_;
     how.ending_of = [this](const reader::SegmentName& segment) { return watch_.ending_of(segment.file); };
+    return how;
+  }
+
+  reader::Collected collect(bool saves_living) {
+    reader::Collecting how = as_found();
+    how.saves_living = saves_living;
+    how.file = file_;
     return reader::collect_left(paths_, how);
   }
 
-  // Until a process ends or begins, SIGTERM comes, something is to be saved, or at most for so long.
+  // Until a process ends or begins, SIGTERM comes, something is to be saved, or at most for so long. Answers meanwhile.
   void sleep(std::int64_t most_ns) {
-    if (terms != 0) most_ns = std::min(most_ns, std::max<std::int64_t>(next_save_ - now_ns(), 0));
-    const timespec most{most_ns / second_ns, most_ns % second_ns};
-    sigset_t none;
-    sigemptyset(&none);
-    pollfd ready{watch_.fd(), POLLIN, 0};
-    ppoll(&ready, 1, &most, &none);
+    const std::int64_t until = now_ns() + most_ns;
+    for (;;) {
+      std::int64_t now = now_ns();
+      if (now >= next_question_) {
+        if (respondent_.answer()) attentive_until_ = now + attentive_ns;
+        now = now_ns();
+        next_question_ = now + (now < attentive_until_ ? more_questions_ns : questions_every_ns);
+      }
+      std::int64_t end = until;
+      if (terms != 0) end = std::min(end, next_save_);
+      const std::int64_t wait = std::max<std::int64_t>(std::min(end, next_question_) - now, 0);
+      const timespec most{wait / second_ns, wait % second_ns};
+      sigset_t none;
+      sigemptyset(&none);
+      pollfd ready{watch_.fd(), POLLIN, 0};
+      if (ppoll(&ready, 1, &most, &none) != 0 || now_ns() >= end) break;
+    }
     (void)watch_.ended();
   }
 
   const reader::RunPaths& paths_;
   std::string file_;
   reader::EndingWatch watch_;
+  reader::Respondent respondent_;
+  std::int64_t next_question_ = now_ns();
+  std::int64_t attentive_until_ = 0;
   std::sig_atomic_t terms_ = 0;
   std::int64_t pause_ = first_save_after_ns;
   std::int64_t next_save_ = 0;
@@ -157,8 +185,8 @@ int run(const reader::RunPaths& paths, const std::string& file) {
   if (!recorder::map_node_words(paths.segment_dir.c_str(), run_id) &&
       !recorder::map_node_words(paths.run_dir.c_str(), run_id))
     return 1;
-  const Note note(paths.run_dir, file);
   Keeper keeper(paths, file);
+  const Note note(paths.run_dir, file);
   do {
     keeper.serve();
     node_words->kept.store(0);

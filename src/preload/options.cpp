@@ -5,12 +5,14 @@
 #include "monitor/monitor.h"
 #include "mpi/calls/thread.h"
 #include "mpi/source.h"
+#include "openmp/source.h"
 #include "stack/source.h"
+#include "stacks/source.h"
 
 namespace {
 
-constexpr const tare::recorder::Source* sources[] = {&tare::stack::call_paths, &tare::mpi::source,
-                                                     &tare::files::source};
+constexpr const tare::recorder::Source* sources[] = {&tare::stack::call_paths, &tare::mpi::source, &tare::files::source,
+                                                     &tare::openmp::source, &tare::stacks::source};
 
 }  // namespace
 

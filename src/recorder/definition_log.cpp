@@ -44,6 +44,12 @@ bool define_in_half(void* head, std::size_t head_bytes, Text first, Text second)
   return append(header, 2, head, head_bytes, first, second);
 }
 
+bool has_room_in_half(std::size_t bytes) noexcept {
+  const format::SegmentHeader* header = segment();
+  return header == nullptr ||
+         header->definitions_bytes.load(std::memory_order_relaxed) + bytes <= header->definitions_capacity / 2;
+}
+
 void release_definition_log() noexcept { log_lock.reset(); }
 
 }  // namespace tare::recorder

@@ -19,6 +19,9 @@ void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {
 // the call sites that come later find room. False if there is no room; that is not counted.
 bool define_in_half(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
 
+// Whether half of the log has room for so many bytes more.
+bool has_room_in_half(std::size_t bytes) noexcept;
+
 // For a forked child: no thread holds a lock.
 void release_definition_log() noexcept;
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <string_view>
 
 #include "recorder/borrowed_encoder.h"
 #include "recorder/clock.h"
@@ -165,6 +167,15 @@ bool attach_to(const OwnRun& run) noexcept {
     ++state.attempts;
   }
   return attach_with(configuration_of(state.own));
+}
+
+bool is_launcher() noexcept {
+  const std::string_view name(program_invocation_short_name);
+  for (const std::string_view begin : {"mpiexec", "mpirun", "hydra_", "orte", "prte"})
+    if (name.starts_with(begin)) return true;
+  for (const std::string_view known : {"orted", "prun", "srun", "slurmstepd", "sh", "bash", "dash", "zsh", "ksh"})
+    if (name == known) return true;
+  return false;
 }
 
 std::uint32_t attempts() noexcept { return state.attempts; }

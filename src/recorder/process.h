@@ -20,6 +20,9 @@ void note_run_directories() noexcept;
 // Whether there is a run: one of `tare run`, or one that this process, or its parent before a fork, has begun.
 bool run_given() noexcept;
 
+// Whether the process is a shell, or starts those of a job, and so is no part of the program.
+bool is_launcher() noexcept;
+
 // Counts the reasons for a thread that found no run to record to, to look again: calls of attach_to(), and the fork
 // that made this process.
 std::uint32_t attempts() noexcept;

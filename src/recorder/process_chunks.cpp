@@ -7,6 +7,7 @@
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/spell_sums.h"
+#include "format/stack_samples.h"
 #include "format/weighed.h"
 #include "recorder/clock.h"
 #include "recorder/event_chunks.h"
@@ -124,6 +125,28 @@ bool write_spell_sums(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::spell_sums), table.sums, bytes);
 }
 
+bool write_stacks(const format::SegmentHeader& segment) noexcept {
+  if (segment.stacks_at == 0) return true;
+  const char* area = reinterpret_cast<const char*>(&segment) + segment.stacks_at;
+  ChunkMemory memory(format::stack_samples_bytes);
+  if (!memory) return false;
+  format::StackSamples head;
+  copy_words(&head, area, sizeof head);
+  head.stacks = 0;
+  char* out = memory.raw() + sizeof head;
+  for (std::uint32_t slot = 0; slot < format::stack_slots; ++slot) {
+    format::SampledStack stack;
+    copy_words(&stack, area + sizeof head + slot * sizeof stack, sizeof stack);
+    if (stack.samples == 0) continue;
+    std::memcpy(out, &stack, sizeof stack);
+    out += sizeof stack;
+    ++head.stacks;
+  }
+  std::memcpy(memory.raw(), &head, sizeof head);
+  return memory.append(identity(segment, format::ChunkType::stacks), memory.raw(),
+                       static_cast<std::size_t>(out - memory.raw()));
+}
+
 bool write_scheduling(const format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   ChunkMemory memory(segment.locations *
                      (sizeof(format::SchedulingSums) + sizeof(format::LocationHeader::scheduling_spans)));
@@ -228,6 +251,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   written = write_calls(segment, block_at) && written;
   written = write_samples(segment) && written;
   written = write_spell_sums(segment) && written;
+  written = write_stacks(segment) && written;
   written = write_scheduling(segment, block_at) && written;
   written = write_offloads(segment) && written;
   return write_process(segment) && written;

@@ -11,6 +11,7 @@
 #include "format/functions.h"
 #include "format/machine.h"
 #include "format/segment_name.h"
+#include "format/stack_samples.h"
 #include "recorder/buffer_policy.h"
 #include "recorder/clock.h"
 #include "recorder/event_buffer_size.h"
@@ -49,6 +50,11 @@ std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
   return monitor == nullptr || configuration.monitor == nullptr ? 0 : monitor->ring_bytes(configuration.monitor);
 }
 
+bool samples_stacks() noexcept {
+  const auto asked = only_hook<&Source::samples_stacks>();
+  return asked != nullptr && asked();
+}
+
 // How much a segment holds, and the ProcessFlags that say what was reduced.
 struct Size {
   format::RingShape ring;
@@ -63,9 +69,11 @@ constexpr unsigned sizes = 5;
 
 Size size_of(unsigned attempt, const Configuration& configuration) noexcept {
   constexpr std::uint64_t definition_bytes = 512 * 1024;
+  // Stacks are more, and longer, than the paths of calls. They take half of the log at most.
+  constexpr std::uint64_t with_stacks = 2048 * 1024;
   constexpr std::uint64_t few_definition_bytes = 64 * 1024;
   constexpr std::uint32_t few_rows = 512;
-  Size size{configuration.ring, library_options.rows, definition_bytes, 0};
+  Size size{configuration.ring, library_options.rows, samples_stacks() ? with_stacks : definition_bytes, 0};
   if (attempt == 1 || attempt == 2) {
     const unsigned divisor = attempt == 1 ? 4 : 16;
     size.ring = ring_of(configuration.ring.total() / divisor, configuration.ring.policy, configuration.drains,
@@ -98,6 +106,7 @@ struct Layout {
   std::uint64_t samples_at;     // 0: there are none
   std::uint64_t spell_sums_at;  // 0: there are none
   std::uint64_t offloads_at;    // 0: there are none
+  std::uint64_t stacks_at;      // 0: there are none
   std::uint64_t locations_at;
   std::uint64_t location_stride;
 };
@@ -120,6 +129,10 @@ Layout layout_of(const Size& size, std::uint32_t classes, bool has_spells, std::
   if (offload_bytes != 0) {
     layout.offloads_at = at;
     at += whole_pages(sizeof(format::OffloadRing) + offload_bytes);
+  }
+  if (samples_stacks()) {
+    layout.stacks_at = at;
+    at += whole_pages(format::stack_samples_bytes);
   }
   layout.locations_at = at;
   const std::uint64_t spans = offload_bytes == 0 ? 0 : sizeof(format::SpanEntry) * format::span_capacity;
@@ -199,6 +212,12 @@ format::SpellSumsTable* spell_sums() noexcept {
   return reinterpret_cast<format::SpellSumsTable*>(reinterpret_cast<char*>(header) + header->spell_sums_at);
 }
 
+format::StackSamples* stack_samples() noexcept {
+  SegmentHeader* header = own;
+  if (header == nullptr || header->stacks_at == 0) return nullptr;
+  return reinterpret_cast<format::StackSamples*>(reinterpret_cast<char*>(header) + header->stacks_at);
+}
+
 format::OffloadRing* offload_ring() noexcept {
   SegmentHeader* header = own;
   return header == nullptr ? nullptr : offloads_of(*header);
@@ -256,6 +275,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   created->samples_at = layout.samples_at;
   created->spell_sums_at = layout.spell_sums_at;
   created->offloads_at = layout.offloads_at;
+  created->stacks_at = layout.stacks_at;
   created->locations_at = layout.locations_at;
   created->row_capacity = size.rows;
   created->ring = size.ring;

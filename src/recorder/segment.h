@@ -7,6 +7,7 @@
 #include "format/sample.h"
 #include "format/segment.h"
 #include "format/spell_sums.h"
+#include "format/stack_samples.h"
 #include "recorder/configuration.h"
 
 namespace tare::recorder {
@@ -22,6 +23,9 @@ format::SampleSummary* sample_summary() noexcept;
 
 // The sums over spells of a trial or a budget; nullptr if there are none.
 format::SpellSumsTable* spell_sums() noexcept;
+
+// The stack samples of the process; nullptr if none are taken.
+format::StackSamples* stack_samples() noexcept;
 
 // The ring of snapshots for the monitor; nullptr if the run is not monitored.
 format::OffloadRing* offload_ring() noexcept;

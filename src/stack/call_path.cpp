@@ -77,15 +77,6 @@ void choose_stack_frames() noexcept {
       std::clamp<std::uint64_t>(recorder::count_of("TARE_STACK", stack_frames), 1, format::max_frames));
 }
 
-std::uint64_t CallPath::key() const noexcept {
-  std::uint64_t hash = flags | std::uint64_t{count} << 32;
-  for (unsigned i = 0; i < count; ++i) {
-    hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15U;
-    hash ^= hash >> 29;
-  }
-  return hash == 0 ? 1 : hash;
-}
-
 void walk(const Frame& caller, const Stack& stack, unsigned wanted, CallPath& out, PathMemo::Builder& read) noexcept {
   Walk at(caller, stack, read);
   out.count = 0;

@@ -19,8 +19,6 @@ struct CallPath {
   std::uint16_t flags;  // format::SiteFlags
 
   void add(std::uint64_t frame) noexcept { frames[count++] = frame; }
-  // Equal paths have equal keys. Never 0.
-  std::uint64_t key() const noexcept;
 };
 
 // Walks up from `caller`, and returns the innermost `wanted` frames; also the first one in the program itself, if it is

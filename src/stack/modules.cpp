@@ -32,7 +32,8 @@ constinit char path[2 * PATH_MAX] = "";  // of the object that is being added; t
 
 bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
 
-// Recognised by file name: the Fortran libraries of Open MPI, of MPICH and its descendants; mpi4py's extension.
+// Recognised by file name: the Fortran libraries of Open MPI, of MPICH and its descendants; mpi4py's extension; the
+// OpenMP runtimes of GNU, LLVM and Intel.
 Binding binding_of(const char* path) noexcept {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash == nullptr ? path : slash + 1;
@@ -41,6 +42,8 @@ Binding binding_of(const char* path) noexcept {
     if (begins(name, start)) return Binding::fortran;
   for (const char* start : {"libmpi_cxx", "libmpichcxx", "libmpicxx"})  // MPI-2's C++ bindings
     if (begins(name, start)) return Binding::cxx;
+  for (const char* start : {"libgomp", "libomp.", "libomp-", "libomp5", "libiomp5", "libtare."})
+    if (begins(name, start)) return Binding::threads;
   if (begins(name, "MPI.") && std::strstr(path, "/mpi4py/") != nullptr) return Binding::python;
   return Binding::none;
 }

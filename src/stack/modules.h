@@ -1,11 +1,13 @@
-// The objects loaded into this process, and which of them are language bindings of MPI.
+// The objects loaded into this process, and which of them are language bindings of MPI, or other objects between the
+// program's function and the call.
 #pragma once
 
 #include <cstdint>
 
 namespace tare::stack {
 
-enum class Binding : std::uint8_t { none, fortran, cxx, python };
+// `threads`: a runtime of OpenMP, or this library between it and the program.
+enum class Binding : std::uint8_t { none, fortran, cxx, python, threads };
 
 // The other objects whose frames end a path or are skipped (Recipe::Place).
 enum class ModuleKind : std::uint8_t { elsewhere, program, system, interpreter };

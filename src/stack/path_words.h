@@ -5,7 +5,7 @@
 // The fingerprint is the sum of the values, modulo 2^64, each multiplied by a prime number of its position. If one
 // value differs in its lower 62 bits, which addresses do not exceed, the fingerprint differs. If two of the first eight
 // differ, so does the fingerprint, unless both differences exceed 2^28 and are in one certain proportion. Otherwise it
-// is the same with a probability of about 2^-60. (CallPath::key(), which identifies a path, is a hash of 64 bits, too.)
+// is the same with a probability of about 2^-60. (key_of(), which identifies a path, is a hash of 64 bits, too.)
 #pragma once
 
 #include <cstdint>

@@ -126,12 +126,12 @@ void text_of(const Layout& layout, const void* object, const char*& data, std::s
 
 }  // namespace
 
-unsigned python_stack(PythonFrame (&out)[max_python_frames]) noexcept {
+unsigned python_stack(std::span<PythonFrame> out) noexcept {
   const Interpreter python = find_interpreter();
   if (python.layout == nullptr) return 0;
   const Layout& layout = *python.layout;
   unsigned depth = 0;
-  for (const void* frame = current_frame(python); frame != nullptr && depth < max_python_frames;
+  for (const void* frame = current_frame(python); frame != nullptr && depth < out.size();
        frame = field<const void*>(frame, layout.frame_previous)) {
     if (field<unsigned char>(frame, layout.frame_owner) >= owned_by_interpreter) continue;
     const auto instruction = field<std::uint64_t>(frame, layout.frame_instruction);

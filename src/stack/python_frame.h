@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "stack/call_path.h"
 
@@ -19,8 +20,7 @@ struct PythonFrame {
 };
 
 // The innermost frames of this thread, innermost first. Returns their number; 0 if they cannot be read.
-inline constexpr unsigned max_python_frames = format::max_frames;
-unsigned python_stack(PythonFrame (&out)[max_python_frames]) noexcept;
+unsigned python_stack(std::span<PythonFrame> out) noexcept;
 
 // The path of a call made in stack[0], by the rules of walk(). `chosen[i]` is the index in `stack` of frame i of the
 // path.

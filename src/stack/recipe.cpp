@@ -25,11 +25,14 @@ Recipe recipe_from(const Rules& rules) noexcept {
   }
   const bool known_register = rules.cfa_register == stack_register || rules.cfa_register == base_register;
   const bool base_known = rules.base.kind != Rule::unknown;
-  if (!rules.cfa_known || !known_register || !base_known || rules.return_address.kind != Rule::at_cfa) return recipe;
+  const bool is_in_link = rules.return_address.kind == Rule::same;
+  if (!rules.cfa_known || !known_register || !base_known || (rules.return_address.kind != Rule::at_cfa && !is_in_link))
+    return recipe;
   recipe.cfa_offset = static_cast<std::int32_t>(rules.cfa_offset);
   recipe.return_offset = static_cast<std::int32_t>(rules.return_address.offset);
   recipe.base_offset = static_cast<std::int32_t>(rules.base.offset);
   unsigned flags = Recipe::usable;
+  if (is_in_link) flags |= Recipe::return_in_link;
   if (rules.cfa_register == base_register) flags |= Recipe::from_base;
   if (rules.cfa_loaded) flags |= Recipe::loaded;
   if (rules.base.kind == Rule::at_cfa) flags |= Recipe::base_saved;
@@ -44,6 +47,7 @@ Recipe::Place place_of(std::uintptr_t return_address) noexcept {
   switch (module(number).binding) {
     case Binding::fortran:
     case Binding::cxx:
+    case Binding::threads:
       return Recipe::native_binding;
     case Binding::python:
       return Recipe::python_binding;

@@ -19,6 +19,9 @@ struct Recipe {
     loaded = 8,         // the CFA is not that sum but is stored at that address
     base_saved = 16,    // the caller's frame pointer is stored at CFA + base_offset; else it is unchanged
     base_at_base = 32,  // not there, but at this function's frame pointer + base_offset
+    // The return address is still in the register in which the caller has left it (on processors that have one). Only
+    // the innermost frame can be walked then (whole_stack.h).
+    return_in_link = 64,
   };
   // The kind of object that contains the return address.
   enum Place : std::uint8_t {
@@ -26,7 +29,7 @@ struct Recipe {
     program,         // the executable
     system,          // the C library
     interpreter,     // a Python interpreter
-    native_binding,  // an MPI binding for Fortran or C++, whose frames are left out of paths
+    native_binding,  // an MPI binding for Fortran or C++, or an OpenMP runtime: their frames are left out of paths
     python_binding,  // mpi4py
   };
   std::int32_t cfa_offset;

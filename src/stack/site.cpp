@@ -3,13 +3,12 @@
 #include <atomic>
 #include <cstring>
 
-#include "recorder/definition_log.h"
 #include "recorder/every_call.h"
 #include "recorder/system.h"
 #include "stack/call_path.h"
 #include "stack/modules.h"
-#include "stack/numbers.h"
 #include "stack/python_frame.h"
+#include "stack/site_numbers.h"
 
 namespace tare::stack {
 
@@ -18,57 +17,9 @@ TARE_EVERY_CALL constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
 
 namespace {
 
-constinit Numbers<16384> sites;   // numbers of sites, by key of the path
-constinit Numbers<16384> frames;  // numbers of frames, by return address or position in Python code
-
 Binding binding_at(std::uintptr_t address) noexcept {
   const std::uint32_t number = module_of(address);
   return number == unknown_module ? Binding::none : module(number).binding;
-}
-
-void define_native(std::uint32_t number, std::uint64_t address) noexcept {
-  format::FrameDefinition definition{};
-  definition.head.kind = format::DefinitionKind::frame;
-  definition.frame = number;
-  const std::uint32_t owner = module_of(address);
-  definition.module = owner == unknown_module ? format::no_module : owner;
-  definition.address = owner == unknown_module ? address : address - module(owner).bias;
-  if (owner != unknown_module) define_module(owner);
-  recorder::define(&definition, sizeof definition);
-}
-
-void define_python(std::uint32_t number, const PythonFrame& frame) noexcept {
-  const PythonSource source = source_of(frame);
-  format::PythonFrameDefinition definition{};
-  definition.head.kind = format::DefinitionKind::python_frame;
-  definition.head.flags = in_program(frame) ? format::of_program : 0;
-  definition.frame = number;
-  definition.line = source.line;
-  definition.file_bytes = static_cast<std::uint32_t>(source.file_bytes);
-  definition.function_bytes = static_cast<std::uint32_t>(source.function_bytes);
-  recorder::define(&definition, sizeof definition, {source.file, source.file_bytes},
-                   {source.function, source.function_bytes});
-}
-
-// The number of a path. Defines a new path and its new frames. `define_frame(number, i)` defines frame i of the path.
-template <class DefineFrame>
-std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept {
-  bool is_new = false;
-  const std::uint32_t number = sites.number_of(path.key(), is_new);
-  if (!is_new) return number;
-  std::uint32_t numbers[format::max_frames];
-  for (unsigned i = 0; i < path.count; ++i) {
-    numbers[i] = frames.number_of(path.frames[i], is_new);
-    if (is_new) define_frame(numbers[i], i);
-  }
-  format::SiteDefinition definition{};
-  definition.head.kind = format::DefinitionKind::site;
-  definition.site = number;
-  definition.head.flags = path.flags;
-  definition.frames = path.count;
-  recorder::define(&definition, sizeof definition,
-                   {reinterpret_cast<const char*>(numbers), path.count * sizeof numbers[0]});
-  return number;
 }
 
 // The site of a path that the thread had not remembered. `path`: where it is remembered now; nullptr if it is not.
@@ -78,24 +29,36 @@ Site site_at(Thread& thread, std::uint32_t number, PathMemo::Path* path) noexcep
   return {number, &path->rows};
 }
 
+struct PythonPath {
+  const PythonFrame* frames;
+  const unsigned* chosen;
+};
+void define_frame_of_python(const void* path, std::uint32_t number, unsigned index) noexcept {
+  const auto& of = *static_cast<const PythonPath*>(path);
+  define_python(number, of.frames[of.chosen[index]]);
+}
+void define_frame_of_native(const void* path, std::uint32_t number, unsigned index) noexcept {
+  define_native(number, static_cast<const CallPath*>(path)->frames[index]);
+}
+
 // The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
 // the frames cannot be read.
 Site find_python_site(Thread& thread) noexcept {
-  PythonFrame all_frames[max_python_frames];
+  PythonFrame all_frames[format::max_frames];
   const unsigned depth = python_stack(all_frames);
   if (depth == 0) return {0, nullptr};
   CallPath all{};
   for (unsigned i = 0; i < depth; ++i) all.add(all_frames[i].position);
   PathMemo::Builder read;
-  read.caller = {all.key(), 1, 0};  // 1 is a stack pointer that no native call has
+  read.caller = {key_of({all.frames, all.count}, all.flags), 1, 0};  // 1 is a stack pointer that no native call has
   read.base_mask = 0;
   read.count = 0;
   read.overflow = false;
   if (PathMemo::Path* known = thread.paths.find(read.caller)) return {known->number, &known->rows};
   unsigned chosen[format::max_frames];
   const CallPath path = choose_python_frames(all_frames, depth, chosen);
-  const std::uint32_t number =
-      number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, all_frames[chosen[i]]); });
+  const PythonPath defined{all_frames, chosen};
+  const std::uint32_t number = number_of({path.frames, path.count}, path.flags, define_frame_of_python, &defined);
   return site_at(thread, number, thread.paths.add(thread.last_path, read, number));
 }
 
@@ -103,8 +66,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   CallPath path;
   PathMemo::Builder read;
   walk(caller, thread.stack, stack_frames, path, read);
-  const std::uint32_t number =
-      number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
+  const std::uint32_t number = number_of({path.frames, path.count}, path.flags, define_frame_of_native, &path);
   read.caller.stack &= stack_matters;
   const bool is_known_again = stack_matters != 0 || !in_binding;
   return site_at(thread, number, is_known_again ? thread.paths.add(thread.last_path, read, number) : nullptr);
@@ -121,7 +83,8 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
     const Site site = find_python_site(thread);
     if (site.number != 0) return site;
   }
-  return find_native_site(thread, caller, binding != Binding::none);
+  const bool in_binding = binding != Binding::none || recipe_of(caller.return_address).place == Recipe::native_binding;
+  return find_native_site(thread, caller, in_binding);
 }
 
 // Finds the site of a path that is not expected.
@@ -168,7 +131,7 @@ void notice_modules() noexcept {
   std::uintptr_t high = 0;
   for (std::uint32_t i = 0; i < module_count(); ++i) {
     const Module& m = module(i);
-    if (m.binding == Binding::none) continue;
+    if (m.binding == Binding::none || m.binding == Binding::threads) continue;
     if (m.low < low) low = m.low;
     if (m.high > high) high = m.high;
   }
@@ -192,8 +155,7 @@ void begin_paths(Thread& thread) noexcept {
 }
 
 void reset_sites() noexcept {
-  sites.clear();
-  frames.clear();
+  reset_site_numbers();
   release_recipes();
   reset_modules();
 }

@@ -70,6 +70,7 @@ bool find_end(const Recipe& recipe, const Stack& stack, const Frame& frame, Step
 bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& out) noexcept {
   const std::uintptr_t low = frame.stack;  // a frame lies between its own stack pointer and its caller's
   std::uintptr_t cfa = 0;
+  if ((recipe.flags & Recipe::return_in_link) != 0) return false;
   if (!find_end(recipe, stack, frame, out, cfa) || cfa > stack.high) return false;
   if (!read(offset_by(cfa, recipe.return_offset), low, stack.high, out.return_address)) return false;
   if ((recipe.flags & Recipe::base_saved) != 0) {

@@ -9,15 +9,18 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 import tare as tare_package
 from environments import all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
+from tare import queries
 from tare.errors import UsageError
+from tare.runs import sql
 from tare.runs.html import SHOWN
-from tare.runs.run import listed
+from tare.runs.run import Run, listed
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 RANKS, ROUNDS = 3, 20
@@ -68,6 +71,54 @@ def test_every_table_is_listed(tare: Path, measured: Measurement) -> None:
         [tare, "sql", measured.directory], capture_output=True, text=True, timeout=60, check=True
     )
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(TABLES)
+
+
+class Watched:
+    """A table that counts how often it is read."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self.reads = 0
+
+    def __arrow_c_schema__(self) -> object:
+        return self.table.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        self.reads += 1
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_columns_are_known_before_a_table_is_read(measured: Measurement) -> None:
+    run = tare_package.open(measured.directory)
+    tables: dict[str, Any] = {
+        **run.tables(),
+        **{by: run.profile(by.split(",")) for by in ("rank", "line", "size,communicator", "rank,function")},
+        "chosen": run.profile(
+            "function", functions=["MPI_Send"], communicators=["MPI_COMM_WORLD"], ranks=[1]
+        ),
+        "peers of all": run.peers(by=["communicator"]),
+        "phases of all": run.phases(by=[]),
+        "some columns": run.event_table(columns=["rank", "function", "requests"]),
+    }
+    for name, table in tables.items():
+        assert pa.schema(table) == pa.RecordBatchReader.from_stream(table).schema, name
+
+
+def test_queries_read_the_tables_that_they_need(
+    measured: Measurement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB and Ibis ask for the columns of all when they get them; those of 100,000 ranks take 11 GiB."""
+    watched = {name: Watched(table) for name, table in tare_package.open(measured.directory).tables().items()}
+    monkeypatch.setattr(Run, "tables", lambda _: watched)
+    run = tare_package.open(measured.directory)
+    connection = sql.connect(watched)
+    through_ibis = queries.of_run(run)
+    assert not any(table.reads for table in watched.values())
+    connection.sql("DESCRIBE messages").fetchall()
+    text = "SELECT count(DISTINCT state) FROM ranks JOIN totals AS a USING (rank) JOIN totals USING (rank)"
+    assert connection.sql(text).fetchall() == [(1,)]
+    assert through_ibis["callsites"].count().execute() > 0
+    assert {name for name, table in watched.items() if table.reads} == {"ranks", "totals", "callsites"}
 
 
 @pytest.mark.parametrize("by", ["function", "line", "site", "size", "communicator", "rank", "rank,function"])

@@ -44,6 +44,16 @@ class EndingWatch:
         pass
 
 
+class Respondent:
+    def __init__(
+        self, run_dir: Path, segment_dir: Path, run_id: str, run_key: str, watch: EndingWatch
+    ) -> None:
+        pass
+
+    def answer(self) -> bool:
+        return False
+
+
 def collect(
     run_dir: str,
     segment_dir: str,
@@ -456,6 +466,7 @@ class Run:
         run_id: str = "",
         is_going_on: bool = False,
         run_key: str = "",
+        answers: Sequence[str] = (),
     ) -> None:
         if (Path(run_dir) / "broken.tare").exists():
             raise COMPILED.Error("broken.tare: not a file of tare; remove it")
@@ -484,9 +495,11 @@ class Run:
         }
         return canned.get(name, lambda *_, **__: [])
 
+    empty = ("missing", "stack_samples", "stack_sampling")
+
     def table(self, name: str) -> Table:
         tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
-        return table(tables[name] if name != "missing" else [])
+        return table([] if name in self.empty else tables[name])
 
     def peers(
         self,

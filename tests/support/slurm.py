@@ -39,16 +39,24 @@ ReturnToService=2
 SchedulerType=sched/builtin
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+{more}
 """
 
 
 @contextmanager
 def cluster(
-    hosts: Hosts, folder: Path, *, ranks_per_host: int, proctrack: str = "linuxproc", kill_wait_s: int = 30
+    hosts: Hosts,
+    folder: Path,
+    *,
+    ranks_per_host: int,
+    proctrack: str = "linuxproc",
+    kill_wait_s: int = 30,
+    more: str = "",
 ) -> Iterator[dict[str, str]]:
     """Slurm, while it is entered: the variables with which its commands find it.
 
-    `proctrack`: how it finds the processes of a job that it kills; "cgroup" finds all.
+    `proctrack`: how it finds the processes of a job that it kills; "cgroup" finds all. `more`: more lines of
+    its configuration.
     """
     configuration = folder / "slurm.conf"
     nodes = "\n".join(
@@ -61,7 +69,12 @@ def cluster(
     )
     configuration.write_text(
         _CONFIGURATION.format(
-            first=hosts.hosts[0], folder=folder, nodes=nodes, proctrack=proctrack, kill_wait_s=kill_wait_s
+            first=hosts.hosts[0],
+            folder=folder,
+            nodes=nodes,
+            proctrack=proctrack,
+            kill_wait_s=kill_wait_s,
+            more=more,
         )
     )
     variables = {"SLURM_CONF": str(configuration)}
@@ -98,7 +111,16 @@ def _wait_for_idle(hosts: Hosts, variables: dict[str, str], folder: Path) -> Non
     while time.monotonic() < until:
         asked = subprocess.run(
             hosts.hosts[0].command(
-                ["env", *(f"{key}={value}" for key, value in variables.items()), "sinfo", "-hN", "-o", "%t"]
+                [
+                    "env",
+                    *(f"{key}={value}" for key, value in variables.items()),
+                    "sinfo",
+                    "-hN",
+                    "-p",
+                    "all",
+                    "-o",
+                    "%t",
+                ]
             ),
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""A job over two hosts of this machine (hosts.py), with `tare run` on the first one."""
+"""A job over two hosts of this machine (hosts.py), with `tare run` on the first one. A third may look on."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from measured import PROGRAMS
 
 PATIENCE_S = 150
 RANKS = 4  # two on each host
+WAITING = ("MPI_Barrier", "MPI_Recv", "MPI_Send")
 MPIS = [mpich4(), openmpi4()]
 
 
@@ -32,6 +33,7 @@ class Job:
     hosts: Hosts
     program: Path
     run: Path
+    way: str = "receive"  # in which they wait (programs/waiting.c)
 
     @property
     def here(self) -> Host:
@@ -43,9 +45,11 @@ class Job:
 
     def command(self, *options: str, on: tuple[int, int] = (2, 2)) -> list[str]:
         hosts = ",".join(
-            f"{host.name}:{count}" for host, count in zip(self.hosts.hosts, on, strict=True) if count
+            f"{host.name}:{count}"
+            for host, count in zip(self.hosts.hosts[: len(on)], on, strict=True)
+            if count
         )
-        argv = [*self.mpi.mpiexec, *self.launcher(hosts), "-n", sum(on), self.program, "receive"]
+        argv = [*self.mpi.mpiexec, *self.launcher(hosts), "-n", sum(on), self.program, self.way]
         return self.here.command([self.tare, "run", *options, "-o", self.run, "--", *argv])
 
     def launcher(self, hosts: str) -> list[object]:
@@ -75,7 +79,7 @@ class Job:
         """Whether each rank has been in its barrier or receive for a while, as its host sees it."""
         rows = [row for host in self.hosts.hosts for row in self.where(host)]
         inside = [row for row in rows if row["state"] == "running" and (row["for_ns"] or 0) > 3e8]
-        return len({row["rank"] for row in inside if row["function"] in ("MPI_Barrier", "MPI_Recv")}) == RANKS
+        return len({row["rank"] for row in inside if row["function"] in WAITING}) == RANKS
 
     def where(self, host: Host) -> list[dict[str, Any]]:
         done = self.do(host, "where", "--json", check=False)
@@ -137,9 +141,11 @@ def words(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @contextmanager
-def job_of(mpi: MpiEnvironment, tare: Path, folder: Path) -> Iterator[Job]:
+def job_of(
+    mpi: MpiEnvironment, tare: Path, folder: Path, *, count: int = 2, way: str = "receive"
+) -> Iterator[Job]:
     if lacking := mpi.missing():
         pytest.fail(f"not on this machine: {lacking}")
     program = compile_c(mpi, [PROGRAMS / "waiting.c"], folder / "waiting")
-    with several_hosts(2, folder) as hosts:
-        yield Job(tare, mpi, hosts, program, folder / "run")
+    with several_hosts(count, folder) as hosts:
+        yield Job(tare, mpi, hosts, program, folder / "run", way)

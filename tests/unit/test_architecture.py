@@ -124,7 +124,7 @@ NUMBERS = [
     ("src/mpi/README.md", "profile, 16 that", "src/mpi", "of_their_own = 16;"),
     ("src/mpi/README.md", "1,024 each (64 KiB", "src/mpi", "windows = 1024;"),
     ("src/mpi/README.md", "1,024 each (64 KiB", "src/mpi", "files = 1024;"),
-    ("src/mpi/README.md", "12,288", "src/stack", "Numbers<16384> sites;"),
+    ("src/mpi/README.md", "24,576", "src/stack", "Numbers<32768> sites;"),
     ("src/mpi/sampling/README.md", "last 4,096", "src/mpi", "capacity = 1U << 12;"),
     ("src/mpi/sampling/README.md", "or 32 messages", "src/mpi", "listen_every = 32;"),
     ("src/stack/README.md", "has 4 frames", "src/stack", "stack_frames = 4;"),

@@ -22,6 +22,7 @@ def applications(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("mpirun --hostfile hosts -np 2 --bind-to core -x PATH ./app", "app"),
         ("mpiexec.openmpi --mca btl self,vader -n 2 ./2d_heat", "2d_heat"),
         ("mpiexec -genv OMP_NUM_THREADS 2 -n 1 ./app : -n 1 ./2d_heat", "app"),
+        ("mpiexec -launcher ssh -launcher-exec /bin/sh -n 2 ./app", "app"),
         ("srun -N 2 -n 8 --mpi=pmix -p short ./app", "app"),
         ("srun -n 8 ./not_built_yet --grid 3", "not_built_yet"),
         ("env OMP_NUM_THREADS=1 timeout 10s ./app", "app"),

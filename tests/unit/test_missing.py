@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +14,7 @@ from some_run import metadata
 from tare._native import Process
 from tare.errors import CommandError
 from tare.runs import missing
+from tare.runs.asking import RUNNER, Answers
 from tare.runs.metadata import Launched, Missing, Unseen, decode, encode
 
 OF_MPMD = [Missing(world=0, size=3, ranks=[(1, 2)])]
@@ -22,15 +24,24 @@ def row(first: int, last: int, *, size: int = 9, host: str | None = None, world:
     return SimpleNamespace(world=world, first_rank=first, last_rank=last, size=size, host=host)
 
 
-def said_of(found: list[Missing], *, unranked: int = 0, is_going_on: bool = False, **given: Any) -> list[str]:
+def said_of(
+    found: list[Missing],
+    *,
+    unranked: int = 0,
+    is_going_on: bool = False,
+    answers: Answers | None = None,
+    searched: Sequence[str] = (),
+    **given: Any,
+) -> list[str]:
     of = SimpleNamespace(
         missing=found,
         meta=metadata(**given),
         run_dir=Path("/a run"),
         processes=[made(Process, rank=-1)] * unranked,
         is_going_on=is_going_on,
+        answers=answers,
     )
-    return missing.sentences(cast(Any, of))
+    return missing.sentences(cast(Any, of), searched)
 
 
 def test_rows_are_one_for_each_world_and_host() -> None:
@@ -100,6 +111,46 @@ def test_where_they_ran_is_no_guess() -> None:
     )
     (said,) = said_of(found, is_going_on=True)
     assert "what ranks record on n\\x1b2 is read there" in said
+
+
+def test_who_was_asked_in_vain_is_said() -> None:
+    found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n2")]
+    (said,) = said_of(found, is_going_on=True, answers=Answers(silent=["n2"]))
+    assert said == (
+        "rank 1 of 2 is missing: nobody on n2 has answered; `tare where '/a run'` there shows its own"
+    )
+    (said,) = said_of(
+        found,
+        is_going_on=True,
+        answers=Answers(obstacle="Permission denied"),
+        environment={"SLURM_JOB_ID": "7"},
+    )
+    assert (
+        "missing: n2 cannot be asked (Permission denied); `tare where '/a run'` there shows its own" in said
+    )
+    assert said.endswith(", or from here `srun --jobid=7 --overlap -w n2 -n1 tare where '/a run'`")
+    # A run may come from elsewhere.
+    (said,) = said_of(
+        found, is_going_on=True, answers=Answers(silent=["n2"]), environment={"SLURM_JOB_ID": "7 x"}
+    )
+    assert "srun" not in said
+    silent = Answers(silent=[RUNNER])
+    (said,) = said_of(OF_MPMD, is_going_on=True, answers=silent, host="n1")
+    assert "ranks 1-2 of 3 are missing: nobody on n1 has answered" in said
+    (said,) = said_of([], is_going_on=True, answers=silent, host="n1")
+    assert said.startswith("ranks of n1, if there are any, are missing: nobody on n1 has answered")
+    assert said_of([], is_going_on=True, answers=Answers()) == []
+
+
+def test_nobody_is_sent_where_nothing_was_left() -> None:
+    found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n2")]
+    (said,) = said_of(found, searched=["n2"])
+    lost = "nothing of them is left on n2: its /dev/shm was emptied, or it has restarted"
+    assert said == f"rank 1 of 2 is missing: {lost}"
+    (said,) = said_of(found, searched=["n3"])
+    assert lost not in said
+    (said,) = said_of(found, searched=["n2"], host="n2")
+    assert lost not in said, "it was a container of that host"
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "trace": False,
         "buffer": 4194304,
         "stack": None,
+        "stack_rate": None,
         "policy": "block",
         "keep_ns": None,
         "write": True,

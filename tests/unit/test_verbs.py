@@ -73,7 +73,7 @@ def in_csv(value: object) -> str:
 )
 def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns: set[str]) -> None:
     document = json.loads(tare("profile", run_dir, "--by", by, "--json").stdout)
-    assert set(document) == {"schema", "run", "efficiency", "rows"}
+    assert set(document) == {"schema", "run", "efficiency", "openmp", "rows"}
     assert (document["schema"], document["run"]) == ("tare.profile/1", str(run_dir))
     assert all(columns <= set(row) for row in document["rows"])
     table = list(csv.DictReader(io.StringIO(tare("profile", run_dir, "--by", by, "--csv").stdout)))

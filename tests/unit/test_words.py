@@ -24,7 +24,8 @@ def test_headings_of_numbers_are_defined() -> None:
     headings = [
         *profile_sheets.figures(1), profile_sheets.IN_WAITS, *profile_sheets.OF_WHOLE_RUN,
         *profile_sheets.OF_A_RANK, *tables.PEER_FIGURES, tables.PARTNERS, *tables.PHASE_FIGURES,
-        *tables.OVER_RANKS, *structure.HEADINGS,
+        *tables.OVER_RANKS, *tables.REGION_FIGURES, *tables.OVER_THREADS, tables.WORK_OF_THREAD, tables.IDLE,
+        *structure.HEADINGS,
     ]  # fmt: skip
     numbers = {each.title for each in headings if not each.text} | {title for title, *_ in locations.FIGURES}
     assert numbers <= set(WORDS), numbers - set(WORDS)

@@ -1,4 +1,4 @@
-"""Two tables beside the profile: messages between ranks, and figures of phases (docs/profile.md).
+"""Tables beside the profile: messages between ranks, figures of phases and of regions (docs/profile.md).
 
 Times are nanoseconds, sizes are bytes.
 """
@@ -9,19 +9,30 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from tare.analysis.profile import Chosen
+from tare.analysis.regions import Region
+from tare.analysis.regions import summed as summed_regions
+from tare.analysis.rows import PLACE
 from tare.errors import Incompatible
 
 if TYPE_CHECKING:
     from tare._tables import PeersRow, PhasesRow
     from tare.runs.run import Run
 
-Subject = Literal["peer", "phase"]
-SUBJECTS: tuple[Subject, ...] = ("peer", "phase")
+Subject = Literal["peer", "phase", "region"]
+SUBJECTS: tuple[Subject, ...] = ("peer", "phase", "region")
 # Keys that can be combined with a subject; its table has no others.
-BESIDE: dict[Subject, tuple[str, ...]] = {"peer": ("rank", "communicator"), "phase": ("rank",)}
+BESIDE: dict[Subject, tuple[str, ...]] = {
+    "peer": ("rank", "communicator"),
+    "phase": ("rank",),
+    "region": ("rank", "thread"),
+}
 
 PEER_FIGURES = ("sent_messages", "sent_bytes", "received_messages", "received_bytes")
 PHASE_FIGURES = ("entries", "time_ns", "calls_ns", "calls_share", "timed_calls", "bytes")
+REGION_FIGURES = (
+    *PLACE, "calls", "time_ns", "threads", "team_ns", "work_ns", "idle_ns", "work_mean_ns",
+    "work_max_ns", "work_max_rank", "work_max_thread", "idle_share",
+)  # fmt: skip
 PHASE_OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_max_ns", "rank_max")
 
 
@@ -29,6 +40,8 @@ def subject_of(keys: Sequence[str]) -> Subject | None:
     """The table that the keys ask for; None: the profile. Incompatible if the keys cannot be combined."""
     subject = next((each for each in SUBJECTS if each in keys), None)
     if subject is None:
+        if "thread" in keys:
+            raise Incompatible("thread goes with region only")
         return None
     for key in keys:
         if key != subject and key not in BESIDE[subject]:
@@ -39,6 +52,8 @@ def subject_of(keys: Sequence[str]) -> Subject | None:
 def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
     """The fields of a row, in the order of JSON and CSV."""
     names = ["world"]
+    if subject == "region":
+        return [*names, *(key for key in keys if key != "region"), *REGION_FIGURES]
     for key in keys:
         names += ("communicator", "communicator_size") if key == "communicator" else (key,)
     names += PEER_FIGURES if subject == "peer" else PHASE_FIGURES
@@ -59,6 +74,20 @@ def phase_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PhasesRow]
     if chosen.communicators:
         raise Incompatible("communicators cannot be chosen of the table by phase")
     return run.rows(run.phases([key for key in keys if key != "phase"], **chosen.arguments()))
+
+
+def region_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[Region]:
+    """One row for each combination of keys. Incompatible if functions or communicators are chosen."""
+    _refuse_functions("region", chosen)
+    if chosen.communicators:
+        raise Incompatible("communicators cannot be chosen of the table by region")
+    wanted = [
+        row
+        for row in run.rows(run.regions)
+        if (not chosen.ranks or row.rank in chosen.ranks)
+        and (not chosen.worlds or row.world in chosen.worlds)
+    ]
+    return summed_regions(wanted, keys)
 
 
 def _refuse_functions(subject: Subject, chosen: Chosen) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tare import rank_numbers
+from tare import functions, rank_numbers
 from tare.analysis import profile
 from tare.analysis.groups import grouped
 from tare.errors import NOTHING_MEASURED, CommandError, UsageError
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 LISTED = 8
 # Events that tare adds itself, and what has no name of its own.
-OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
+# Of tare itself, and those of samples, of which the profile has no rows.
+OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other", *functions.of_meaning(source="stacks"))
 
 
 def check_functions(recorded: Run, names: Iterable[str] | None, *, events: bool = False) -> None:

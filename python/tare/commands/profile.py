@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
 from tare.analysis import profile as sums
-from tare.analysis import tables
+from tare.analysis import stacks, tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
+from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
 from tare.analysis.profile import Chosen, Key
 from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice, print_json
@@ -56,6 +57,12 @@ TABLE_COLUMNS: dict[tables.Subject, dict[Sort, tuple[str, ...]]] = {
         Sort.CALLS: ("sent_messages", "received_messages"),
     },
     "phase": {Sort.TIME: ("time_ns",), Sort.CALLS: ("timed_calls",), Sort.BYTES: ("bytes",)},
+    "region": {Sort.WAITING: ("idle_ns",), Sort.TIME: ("time_ns",), Sort.CALLS: ("calls",)},
+}
+ROWS: dict[tables.Subject, Callable[[Run, list[str], Chosen], Sequence[Any]]] = {
+    "peer": tables.peer_rows,
+    "phase": tables.phase_rows,
+    "region": tables.region_rows,
 }
 # Rows whose own order says more.
 IN_ORDER = (["rank"], ["size"])
@@ -65,8 +72,8 @@ RowKeys = Annotated[
     Option(
         metavar="KEYS",
         help="What each row stands for: site, line, function, size, communicator or rank, or several of "
-        "them, like function,size. Also peer (alone, or with rank or communicator) and phase (alone, "
-        "or with rank).",
+        "them, like function,size. Also peer (alone, or with rank or communicator), phase (alone, or "
+        "with rank) and region (of OpenMP; alone, or with rank or thread).",
     ),
 ]
 SortKey = Annotated[
@@ -107,7 +114,7 @@ def profile(
     """
     if json + csv + markdown > 1:
         raise UsageError("choose one of --json, --csv and --markdown")
-    names = choice.keys(by, (*sums.KEYS, *tables.SUBJECTS))
+    names = choice.keys(by, (*sums.KEYS, *tables.SUBJECTS, "thread"))
     if paths and "site" not in names:
         raise UsageError("--paths goes with --by site")
     chosen = Chosen(
@@ -126,14 +133,20 @@ def profile(
     if json:
         content = {
             "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
+            "openmp": [asdict(each) for each in _hybrid(recording)],
             "rows": found.records(),
         }
+        if names == ["function"] and stacks.samples(recording, chosen):
+            functions = stacks.by_function(recording, chosen)
+            content["functions"] = [asdict(each) for each in functions[: limit or None]]
         print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell
 
         csv_reporter.write_rows(sys.stdout, found.columns, [in_cell(row) for row in found.records()])
+    elif names == ["function"] and stacks.samples(recording, chosen):
+        _show_functions(recording, chosen, sort, limit, markdown=markdown)
     elif found.rows:
         _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
@@ -153,6 +166,13 @@ def _check(recording: Run, chosen: Chosen) -> None:
 def _efficiencies(recording: Run, *, replay: bool) -> list[Efficiency]:
     processes = recording.processes
     return replayed(efficiencies(processes), processes, lambda: recording.replayed_worlds, always=replay)
+
+
+def _hybrid(recording: Run) -> list[HybridEfficiency]:
+    if "openmp" not in recording.meta.options.sources:
+        return []
+    processes = recording.processes
+    return hybrid_efficiencies(efficiencies(processes), processes, recording.rows(recording.regions))
 
 
 @dataclass(frozen=True)
@@ -204,9 +224,8 @@ def _table(
         rows = _ordered(sums.summed(recording, keys, chosen), keys, columns, sort)
     else:
         columns = tables.columns(subject, names)
-        found = tables.peer_rows if subject == "peer" else tables.phase_rows
         try:
-            rows = _by_sum(found(recording, names, chosen), subject, names, sort)
+            rows = _by_sum(ROWS[subject](recording, names, chosen), subject, names, sort)
         except Incompatible as error:
             raise UsageError(
                 f"--by {','.join(names)}: {error}: leave out --function and --communicator"
@@ -238,6 +257,8 @@ def _by_sum(
 
 
 def _counted(names: list[str]) -> str:
+    if "region" in names:
+        return "parallel region of OpenMP"
     return "message" if "peer" in names else "call of MPI"
 
 
@@ -251,26 +272,58 @@ def _show(
     recording: Run, found: _Table, names: list[str], *, markdown: bool, paths: bool, replay: bool
 ) -> None:
     from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import openmp
     from tare.reporters import profile as reporter
     from tare.reporters.console import console
 
     sheet = found.sheet(recording)
     found_efficiencies = _efficiencies(recording, replay=replay)
+    found_hybrid = _hybrid(recording)
     if markdown:
         if paths:
             reporter.add_paths(sheet, found.calls, found.sites)
         markdown_reporter.write(sys.stdout, sheet)
         streams.say()
         markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
+        if found_hybrid:
+            streams.say()
+            markdown_reporter.write(sys.stdout, openmp.sheet(found_hybrid))
         return
     out = console()
     reporter.show_efficiencies(out, found_efficiencies)
+    openmp.show(out, found_hybrid)
     sites = found.sites if paths or "site" in names else None
     reporter.show(out, sheet, found.calls, found.left_out, sites, with_paths=paths)
     if recording.has_counted_spells and "phase" not in names:
         reporter.show_what_was_counted(out, found.calls)
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)
+
+
+def _show_functions(recording: Run, chosen: Chosen, sort: Sort | None, limit: int, *, markdown: bool) -> None:
+    """The functions of the program among those of MPI and of other sources of events."""
+    from tare.reporters import functions
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters.console import console
+    from tare.reporters.terminal import show_sheet
+
+    if sort not in (None, Sort.TIME, Sort.CALLS):
+        raise UsageError(f"--sort {sort} does not go with the functions of the program")
+    found = stacks.by_function(recording, chosen)
+    total_ns = sum(each.time_ns for each in found)
+    if sort is Sort.CALLS:
+        found.sort(key=lambda each: each.calls or 0, reverse=True)
+    sheet = functions.sheet(found[: limit or None], total_ns)
+    if markdown:
+        markdown_reporter.write(sys.stdout, sheet)
+        return
+    out = console()
+    show_sheet(out, sheet)
+    if limit and len(found) > limit:
+        out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
+    out.paragraph(functions.NOTE)
+    for sentence in stacks.limits(recording):
+        out.paragraph(f"{sentence}.")
 
 
 def _subject_of(names: list[str]) -> tables.Subject | None:

@@ -53,7 +53,8 @@ def recover(
     recording = open_run(run)
     meta = recording.meta
     options = ["--presume-ended"] if presume_ended else []
-    troubles = elsewhere.recover(recording.run_dir, words, missing.hosts(recording), options) if words else []
+    asked = missing.hosts(recording)
+    troubles = elsewhere.recover(recording.run_dir, words, asked, options) if words else []
     if part:
         _say_part(collect(recording.run_dir, meta, presume_ended=presume_ended))
         return
@@ -80,7 +81,12 @@ def recover(
         streams.say(f"  {running}; nothing of theirs was moved: repeat when they end")
     if collected.unknown:
         streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
-    for line in missing.sentences(open_run(run)):
+    # Elsewhere, what was left is known only if each node was named to the launcher.
+    reached = launch is not None and not troubles and elsewhere.names_nodes(launch)
+    searched = {*asked} if reached else set()
+    if not (left or collected.kept):
+        searched.add(os.uname().nodename)
+    for line in missing.sentences(open_run(run), searched):
         streams.say(f"  {line}")
     if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
@@ -97,6 +103,9 @@ def _say_part(collected: Collected | None) -> None:
         streams.say(f"  {message}")
     if collected.kept:
         raise CommandError(last)
+    if left := collected.running + collected.unknown:
+        still = units.number_of(left, "process", "processes")
+        raise CommandError(f"{os.uname().nodename}: {still} may still run; nothing of theirs was moved")
 
 
 def _completed(recording: Run, collected: Collected | None) -> str | None:

@@ -18,6 +18,7 @@ from tare.options import Argument, Option
 from tare.runs import directory, patterns
 from tare.runs.metadata import Options
 
+MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
 NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
@@ -98,7 +99,7 @@ StackOption = Annotated[
     int | None,
     Option(
         min=1,
-        max=32,
+        max=MOST_FRAMES,
         metavar="N",
         help="Keep N frames of each call path (default: 4), and always the first frame in the program "
         "itself. With 1, keep one frame only.",
@@ -117,7 +118,19 @@ WithOption = Annotated[
         parser=limits.sources,
         metavar="SOURCE[,...]",
         help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
-        "and sync_file_range (docs/sources.md). Programs without MPI are then measured, too.",
+        "and sync_file_range (docs/sources.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
+        "where the threads are, 100 times in a second of processor time (docs/stacks.md). Programs without "
+        "MPI are then measured, too.",
+    ),
+]
+StackRateOption = Annotated[
+    int | None,
+    Option(
+        "--stack-rate",
+        min=1,
+        max=10_000,
+        metavar="N",
+        help="With --with stacks: sample a stack N times in a second of processor time (default: 100).",
     ),
 ]
 SampleOption = Annotated[
@@ -220,6 +233,7 @@ def run(
     stack: StackOption = None,
     time_lookups: TimeLookupsOption = False,
     sources: WithOption = None,
+    stack_rate: StackRateOption = None,
     sample: SampleOption = None,
     weigh: WeighOption = None,
     budget: BudgetOption = None,
@@ -253,6 +267,8 @@ def run(
         monitor = _monitored(monitor, command, weigh=weigh is not None, forward=forward, quiet=quiet)
     if weigh is not None:
         _check_weighable(sample=sample is not None, forward=forward)
+    if stack_rate is not None and "stacks" not in (sources or ()):
+        raise UsageError("--stack-rate goes with --with stacks")
     chosen_policy = _policy(policy, keep)
     if budget is not None:
         _check_alone(
@@ -271,7 +287,8 @@ def run(
         keep_ns=keep.time_ns if keep else None,
         write=write is Write.disk,
         drain=_drain(drain, chosen_policy).value,
-        stack=stack,
+        stack=_stack(stack, sources or ()),
+        stack_rate=stack_rate,
         sources=sources or (),
         sample=sample,
         weigh=weigh,
@@ -294,6 +311,11 @@ def run(
     else:
         _summarize(measured, expect_records=not forward)
     return _exit_code(measured.ending)
+
+
+def _stack(frames: int | None, sources: tuple[str, ...]) -> int | None:
+    """Call paths that reach as far as the sampled stacks among which they are shown."""
+    return MOST_FRAMES if frames is None and "stacks" in sources else frames
 
 
 def _exit_code(ending: launch.Ending) -> int:

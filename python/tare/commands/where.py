@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from tare.analysis.rows import fields, flat
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory, print_json
 from tare.commands.reading import conclude, open_readable
-from tare.runs.run import Run
+from tare.runs import asking
+from tare.runs.run import Run, open_answered
 
 SCHEMA = "tare.where/1"
 
@@ -37,14 +40,30 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
 
 
 def look_twice(run: Path, member: str | None) -> tuple[Run, Look]:
-    """A deadlock must stand at a second look, unless the run is over."""
-    recording = open_readable(run, member)
-    first = places.look(recording)
-    if first.is_over or not places.needs_second_look(first):
-        return recording, first
+    """Looks at all nodes that answer. A deadlock must stand at a second look, unless the run is over.
+
+    All nodes have answered the first question before the second one is asked: what both answers have was
+    so on all nodes at one moment.
+    """
+    with _seen(run, member) as recording:
+        first = places.look(recording)
+        if first.is_over or not places.needs_second_look(first):
+            return recording, first
+        silent = recording.answers.silent if recording.answers else []
     time.sleep(places.blocked_in_s(first))
+    with _seen(run, member, silent) as recording:
+        return recording, places.look(recording, places.identities(first.calls))
+
+
+@contextmanager
+def _seen(run: Path, member: str | None, silent: Collection[str] = ()) -> Iterator[Run]:
+    """The run as it is here and on nodes that answer; those of `silent` are not asked any more."""
     recording = open_readable(run, member)
-    return recording, places.look(recording, places.identities(first.calls))
+    whom = asking.others(recording)
+    with asking.answered(run, [who for who in whom if who not in silent]) as answers:
+        if whom:
+            recording = open_answered(run, answers.without(who for who in whom if who in silent))
+        yield recording
 
 
 def _content(recording: Run, look: Look) -> dict[str, Any]:
@@ -57,6 +76,7 @@ def _content(recording: Run, look: Look) -> dict[str, Any]:
         "mismatches": [_mismatch(each, recording) for each in look.mismatches],
         "waiting": [{"world": world, "rank": rank} for world, rank in sorted(look.waiting)],
         "waited_for": [{"world": world, "rank": rank} for world, rank in sorted(look.waited_for)],
+        "missing": [vars(row) for row in recording.missing],
         "warnings": recording.warnings,
     }
 

@@ -32,6 +32,11 @@ def check(launch: str) -> list[str]:
     return words
 
 
+def names_nodes(launch: str) -> bool:
+    """Whether the nodes stand in the command."""
+    return HOST in launch or HOSTS in launch
+
+
 def recover(run_dir: Path, words: Sequence[str], hosts: Sequence[str], more: Sequence[str]) -> list[str]:
     """Has what is left on other nodes written into the run directory; what went wrong, a line each.
 

@@ -37,6 +37,7 @@ TOLD: dict[str, Callable[[Metadata, Path], object]] = {
     "WRITE": lambda meta, _: "" if meta.options.write else "none",
     "DRAIN": lambda meta, _: library.find(library.TARED) if tared.drains(meta.options) else "",
     "STACK": lambda meta, _: meta.options.stack,
+    "STACK_RATE": lambda meta, _: meta.options.stack_rate,
     "WITH": lambda meta, _: ",".join(meta.options.sources),
     "LOOKUPS": lambda meta, _: "time" if meta.options.time_lookups else "",
     "SAMPLE": lambda meta, _: meta.options.sample,

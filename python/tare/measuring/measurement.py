@@ -77,8 +77,10 @@ def measure(
         return launch.run(command, os.environ, held)
     try:
         variables = launch.environment(meta, run_dir, preload)
-        watch = _native.EndingWatch(run_dir, directory.segment_dir(run_dir, meta), meta.run_id)
-        with tared.serving(meta, run_dir) as served, runner.watched(run_dir):
+        of_run = (run_dir, directory.segment_dir(run_dir, meta), meta.run_id)
+        watch = _native.EndingWatch(*of_run)
+        respondent = _native.Respondent(*of_run, meta.run_key, watch)
+        with tared.serving(meta, run_dir) as served, runner.watched(run_dir, respondent.answer):
             ending = launch.run(command, variables, held, ("tare.runs.run", *modules))
             signals.let_stop()
     except CommandError:
@@ -120,6 +122,7 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     try:
         directory.write_meta(run_dir, meta)
         directory.keep_reserves(run_dir)
+        directory.expect_questions(run_dir)
     except OSError as error:
         directory.discard(run_dir)
         raise CommandError(

@@ -10,6 +10,7 @@ from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import UNKNOWN, Placed, flat
 from tare.reporters import terminal
 from tare.reporters.console import Console
+from tare.streams import visible
 from tare.units import NS_PER_S
 
 MAX_SENTENCES = 10
@@ -69,7 +70,16 @@ def sentence(found: Finding, start_ns: int = 0) -> str:
         said = _slow_iterations(found, start_ns)
     else:
         said = _SENTENCES.get(found.kind, _wait)(found)
+    said = f"{said} {_code(found)}" if found.cause_code else said
     return f"{said} {_gain(found)}" if found.gain_ns is not None else said
+
+
+def _code(found: Finding) -> str:
+    more, where = units.duration(found.cause_code_ns or 0), visible(found.cause_code)
+    return (
+        f"By samples of the stacks, rank {found.cause_rank} spends {more} more in {where} than the others on "
+        "average."
+    )
 
 
 def _gain(found: Finding) -> str:

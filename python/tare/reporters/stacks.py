@@ -1,4 +1,7 @@
-"""The profile's call paths as folded stacks, and as a file for speedscope: time in MPI by call path and rank.
+"""The call paths of a run as folded stacks, and as a file for speedscope.
+
+They have the time in calls by call path and rank, and, if stacks were sampled, the processor time of the
+program between these calls.
 
 Folded stacks are one line for each path, outermost function first, and its nanoseconds: what flamegraph.pl,
 inferno and speedscope read. The other file is described at
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import __version__
-from tare.analysis import profile
+from tare.analysis import profile, stacks
 from tare.errors import CommandError
 from tare.streams import visible
 
@@ -41,17 +44,23 @@ class Stacks:
 
 
 def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
-    """One for each rank that made timed calls, in their order."""
+    """One for each rank that made timed calls, or was sampled, in their order."""
     found: dict[tuple[int, int], Stacks] = {}
     several = len({process.world for process in recorded.processes}) > 1
+
+    def of_rank(world: int, rank: int) -> Stacks:
+        name = f"world {world} rank {rank}" if several else f"rank {rank}" if rank >= 0 else "no rank"
+        return found.setdefault((world, rank), Stacks(name))
+
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
         if not row.timed or row.time_ns <= 0:
             continue
-        rank = row.rank
-        name = f"world {row.world} rank {rank}" if several else f"rank {rank}"
-        stacks = found.setdefault((row.world, rank), Stacks(name))
         path = profile.call_path(row.site, recorded.sites)
-        stacks.paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
+        of_rank(row.world, row.rank).paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
+    for sampled in stacks.samples(recorded, chosen):
+        if sampled.activity == "program":
+            path = profile.call_path(sampled.site, recorded.sites)
+            of_rank(sampled.world, sampled.rank).paths.append(([*_places(path)], sampled.time_ns))
     return [found[key] for key in sorted(found)]
 
 

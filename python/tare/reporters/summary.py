@@ -255,6 +255,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "your code", ", ".join(f"{units.duration(ns)} in {what}" for ns, what in spent if ns)
     if cost.readings:
         yield "readings", f"{cost.readings:,} of processor times, {units.duration(cost.reading_ns)}"
+    if cost.stack_samples:
+        yield "stacks", f"{cost.stack_samples:,} samples, {units.duration(cost.stack_ns)}"
     if recording.meta.reception:
         yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:

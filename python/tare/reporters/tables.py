@@ -1,4 +1,4 @@
-"""Peers and phases as text: sheets of their rows."""
+"""Peers, phases and regions as text: sheets of their rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.reporters import profile
+from tare.reporters import profile, terminal
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
+    from tare.analysis.regions import Region
     from tare.analysis.tables import Subject
 
 OUTSIDE = "(in no phase)"
@@ -18,6 +19,11 @@ OF_KEY = {
     **{key: profile.OF_KEY[key] for key in ("rank", "communicator")},
     "peer": (Column("Peer", cell=lambda row: NOTHING if row.peer is None else str(row.peer)),),
     "phase": (Column("Phase", text=True, cell=lambda row: OUTSIDE if row.phase is None else row.phase),),
+    "region": (
+        Column("Region in", text=True, key=True, cell=terminal.caller),
+        Column("Where", text=True, key=True, cell=terminal.place),
+    ),
+    "thread": (Column("Thread", cell=lambda row: str(row.thread)),),
 }
 PEER_FIGURES = (
     Column("Messages to", cell=lambda row: units.count(row.sent_messages)),
@@ -34,6 +40,18 @@ PHASE_FIGURES = (
     Column("Timed calls", cell=lambda row: units.count(row.timed_calls)),
     Column("Bytes", optional=True, cell=lambda row: units.size_or_nothing(row.bytes)),
 )
+REGION_FIGURES = (
+    Column("Calls", cell=lambda row: units.count(row.calls)),
+    Column("Time", cell=lambda row: units.duration(row.time_ns)),
+)
+OVER_THREADS = (
+    Column("Threads", cell=lambda row: units.count(row.threads)),
+    Column("Mean work", cell=lambda row: units.duration(row.work_mean_ns)),
+    Column("Most work", cell=lambda row: units.duration(row.work_max_ns)),
+    Column("By thread", text=True, optional=True, cell=lambda row: _thread(row)),
+)
+WORK_OF_THREAD = Column("Work", cell=lambda row: units.duration(row.work_ns))
+IDLE = Column("Idle", cell=lambda row: units.percent(row.idle_share))
 OVER_RANKS = (
     Column("Ranks", optional=True, cell=lambda row: units.count(row.ranks)),
     Column("Shortest", optional=True, cell=lambda row: units.duration(row.rank_min_ns)),
@@ -42,8 +60,22 @@ OVER_RANKS = (
 
 
 def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: int) -> Sheet:
-    """The table of messages between ranks, or of phases (docs/profile.md)."""
+    """The table of messages between ranks, of phases, or of regions (docs/profile.md)."""
+    if subject == "region":
+        return _region_sheet(rows, keys, worlds)
     figures, more = (PEER_FIGURES, (PARTNERS,)) if subject == "peer" else (PHASE_FIGURES, OVER_RANKS)
     columns = [column for key in keys for column in OF_KEY[key]]
     columns += (*figures, *(() if "rank" in keys else more), *([WORLD] if worlds > 1 else ()))
     return Sheet.of(columns, rows)
+
+
+def _region_sheet(rows: Sequence[Region], keys: Sequence[str], worlds: int) -> Sheet:
+    columns = [column for key in keys for column in OF_KEY[key]]
+    columns += (*REGION_FIGURES, *((WORK_OF_THREAD,) if "thread" in keys else OVER_THREADS), IDLE)
+    return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)
+
+
+def _thread(row: Region) -> str:
+    """The thread with the most work; of a program of MPI with its rank."""
+    thread = str(row.work_max_thread)
+    return thread if row.work_max_rank < 0 else f"{thread} of {row.work_max_rank}"

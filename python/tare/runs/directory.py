@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tare import private_files
@@ -18,6 +19,11 @@ from tare.units import KIB
 RESERVE = ".reserve"
 META_RESERVE = ".reserve-meta"
 RESERVES = {RESERVE: 256 * KIB, META_RESERVE: 64 * KIB}
+# Questions of `tare where` on other nodes, which see `tare run` and keepers; files of their answers; notes of
+# keepers (src/reader/run/answers.h, src/keeper).
+ASKED = ".asked"
+SEEN = ".seen-"
+KEEPING = ".keeping-"
 SHARED_MEMORY = Path("/dev/shm")
 # The system allows 4,095 bytes, and the files below have names, too.
 LONGEST_PATH = 3_700
@@ -81,7 +87,7 @@ def _create_named(name: str) -> Path:
 
 def discard(run_dir: Path) -> None:
     """Removes a run directory in which nothing was measured."""
-    for name in (META, *RESERVES):
+    for name in (META, ASKED, *RESERVES):
         (run_dir / name).unlink(missing_ok=True)
     run_dir.rmdir()
 
@@ -95,6 +101,7 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
     """The content of meta.json before the program starts."""
     from tare import __version__
 
+    segments = choose_segment_dir(run_dir)
     return Metadata(
         format=version,
         tare=__version__,
@@ -107,8 +114,8 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
         processors=len(os.sched_getaffinity(0)),
         start_ns=time.time_ns(),
         options=options,
-        segment_dir=str(choose_segment_dir(run_dir)),
-        runner=runner.this_process(),
+        segment_dir=str(segments),
+        runner=replace(runner.this_process(), memory=runner.memory_name(segments)),
         launched=missing.launched(os.environ),
         state="running",
         environment=environment.kept(os.environ, options.keep_env),
@@ -123,6 +130,12 @@ def keep_reserves(run_dir: Path) -> None:
                 os.posix_fallocate(reserve.fileno(), 0, size)
 
 
+def expect_questions(run_dir: Path) -> None:
+    """Makes their file: by NFS, who looked for it in vain may not see it for a minute. OSError: no room."""
+    with private_files.opened_directory(run_dir) as directory:
+        os.close(private_files.create(directory, ASKED))
+
+
 def release_reserve(run_dir: Path, name: str) -> None:
     """Releases the reserve. If it stays, there is less room, and nothing else is wrong."""
     with suppress(OSError):
@@ -130,15 +143,16 @@ def release_reserve(run_dir: Path, name: str) -> None:
 
 
 def remove_notes(run_dir: Path) -> None:
-    """What ranks have told one another by files (src/mpi/sampling/)."""
-    for note in (*run_dir.glob(".finalizing-*"), run_dir / ".sample-refused"):
+    """What ranks have told one another by files (src/mpi/sampling/); questions, and answers to nobody."""
+    notes = (*run_dir.glob(".finalizing-*"), *run_dir.glob(f"{SEEN}*"))
+    for note in (*notes, run_dir / ".sample-refused", run_dir / ASKED):
         with suppress(OSError):
             note.unlink()
 
 
 def keepers(run_dir: Path) -> list[Path]:
     """Notes of those that collect on other nodes (src/keeper), as long as they work."""
-    return list(run_dir.glob(".keeping-*"))
+    return list(run_dir.glob(f"{KEEPING}*"))
 
 
 def write_meta(run_dir: Path, meta: Metadata) -> None:

@@ -37,6 +37,7 @@ class Options:
     write: bool = True  # False: event buffers are encoded, but not written
     drain: Literal["inline", "tared"] = "inline"  # who writes event buffers
     stack: int | None = None  # frames of a call path; None: the default
+    stack_rate: int | None = None  # samples of a stack in a second of processor time; None: the default
     time_lookups: bool = False  # look-up functions are timed, and not only counted
     sample: str | None = None  # the SPEC of --sample
     sources: tuple[str, ...] = ()  # sources of events beside MPI
@@ -57,6 +58,7 @@ class Runner:
     start_ticks: int  # clock ticks after boot, as in /proc/PID/stat
     machine: str | None = None  # where it runs, and the next field too: `_native`. Missing in older runs
     pid_namespace: int | None = None  # in which `pid` is its number
+    memory: str | None = None  # the one that it sees behind the segment directory: `_native.collector`
     # It touches meta.json as long as it lives, so that other hosts can see that.
     touches: bool = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import rank_numbers
@@ -50,14 +50,20 @@ def count(found: Iterable[Missing]) -> int:
     return sum(last - first + 1 for missing in found for first, last in missing.ranks)
 
 
-def sentences(of: Run) -> list[str]:
-    """Which ranks of the run are missing, the likely cause, and what to do."""
+def sentences(of: Run, searched: Container[str] = ()) -> list[str]:
+    """Which ranks of the run are missing, the likely cause, and what to do.
+
+    `searched`: hosts on which what was left has just been collected.
+    """
     lines = []
     for missing in of.missing:
         who = rank_numbers.of_ranges(missing.ranks)
         world = f" of world {missing.world}" if missing.world else ""
         are = "is" if count([missing]) == 1 else "are"
-        lines.append(f"{who} of {missing.size:,}{world} {are} missing: {_why(missing, of)}")
+        lines.append(f"{who} of {missing.size:,}{world} {are} missing: {_why(missing, of, searched)}")
+    if of.is_going_on and not of.missing and of.answers is not None and of.answers.runner_is_silent:
+        host = of.meta.host
+        lines.append(f"ranks of {visible(host)}, if there are any, are missing: {_unseen(host, of)}")
     return lines
 
 
@@ -82,12 +88,15 @@ def of_launcher(launched: Launched) -> str:
     )
 
 
-def _why(missing: Missing, of: Run) -> str:
+def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     meta = of.meta
     recover = f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
     if of.is_going_on:
-        on = visible(missing.host) if missing.host else "another host"
-        return f"what ranks record on {on} is read there, and everywhere when they have ended"
+        silent = of.answers is not None and of.answers.runner_is_silent
+        return _unseen(missing.host or (meta.host if silent else None), of)
+    if missing.host and missing.host in searched and missing.host != meta.host:
+        on = visible(missing.host)
+        return f"nothing of them is left on {on}: its /dev/shm was emptied, or it has restarted"
     if missing.host and missing.host == meta.host:
         on = f"a container, with a /dev/shm of its own, on {visible(missing.host)}"
         return f"no results have come from {on}; {recover} there takes what is left"
@@ -118,6 +127,26 @@ def _why(missing: Missing, of: Run) -> str:
     return (
         f"they ended before they had left MPI_Init, where `tare run` does not see their memory (on another "
         f"host, in a container), and {recover} takes there what they have left; or {started}"
+    )
+
+
+def _unseen(host: str | None, of: Run) -> str:
+    """Why nothing of living ranks of another host is seen here, and what shows it."""
+    on = visible(host) if host else "another host"
+    if of.answers is None:
+        return (
+            f"what ranks record on {on} is read there, and everywhere when they have ended; "
+            "`tare where` asks there for their calls"
+        )
+    where = f"tare where {shlex.quote(visible(str(of.run_dir.resolve())))}"
+    obstacle = of.answers.obstacle
+    nobody = f"{on} cannot be asked ({obstacle})" if obstacle else f"nobody on {on} has answered"
+    job = of.meta.environment.get("SLURM_JOB_ID", "")
+    if host is None or not (job.isascii() and job.isdecimal()):
+        return f"{nobody}; `{where}` there shows its own"
+    return (
+        f"{nobody}; `{where}` there shows its own, or from here "
+        f"`srun --jobid={job} --overlap -w {shlex.quote(on)} -n1 {where}`"
     )
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from tare._native import Run as NativeRun
     from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
+    from tare.runs.asking import Answers
     from tare.runs.metadata import Metadata, Missing
     from tare.runs.rounds import RoundFile
 
@@ -88,10 +89,13 @@ class Run(Tables):
     line, if the files cannot be read at all. Not safe for several threads at a time.
     """
 
-    def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
+    def __init__(
+        self, run_dir: Path, meta: Metadata, member: str = "", answers: Answers | None = None
+    ) -> None:
         self.run_dir = run_dir
         self.meta = meta
         self.member = member
+        self.answers = answers  # None: no other node was asked
         self._native = self._open()
         self.retimed: Retimed | None = None
 
@@ -101,7 +105,8 @@ class Run(Tables):
         with self._reading():
             if self.member:
                 return _native.Run(self.run_dir, member=self.member)
-            if not directory.has_records(self.run_dir, self.meta):
+            answers = self.answers.files if self.answers else []
+            if not answers and not directory.has_records(self.run_dir, self.meta):
                 return _native.empty_run()
             segment_dir = directory.segment_dir(self.run_dir, self.meta)
             return _native.Run(
@@ -110,6 +115,7 @@ class Run(Tables):
                 self.meta.run_id,
                 is_going_on=self.is_going_on,
                 run_key=self.meta.run_key,
+                answers=answers,
             )
 
     @contextmanager
@@ -252,11 +258,7 @@ class Run(Tables):
         from tare.runs import sql
 
         with sql.errors():
-            tables = self.tables()
-            try:
-                return sql.connect(sql.named(tables, query), files=files).sql(query)
-            except sql.unknown_table():  # the error names tables that there are
-                return sql.connect(tables, files=files).sql(query)
+            return sql.connect(self.tables(), files=files).sql(query)
 
     def _repr_html_(self) -> str:
         """The run in notebooks."""
@@ -495,6 +497,11 @@ def listed() -> dict[str, str]:
     from tare import _native
 
     return dict(_native.tables())
+
+
+def open_answered(run_dir: Path, answers: Answers) -> Run:
+    """A run that goes on, with what other nodes have answered."""
+    return Run(run_dir, directory.read_meta(run_dir), answers=answers)
 
 
 def open_run(run_dir: Path, member: str | None = None, times: Times = Times.RECORDED) -> Run:

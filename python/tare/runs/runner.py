@@ -6,13 +6,17 @@ import math
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tare.runs.metadata import META, Metadata, Runner
 
 TOUCHED_EVERY_S = 20.0
+# How often it looks whether another node asks it; and after a question, for so long. As src/keeper does.
+QUESTIONS_EVERY_S = 5.0
+MORE_QUESTIONS_S = 0.25
+ATTENTIVE_S = 3.0
 # Clocks of hosts differ, and network file systems tell of changes late.
 GONE_AFTER_S = 120.0
 # A run that nobody touches may go on for long without writing anything, but not for ever.
@@ -46,20 +50,29 @@ def _described(pid: int, start_ticks: int) -> Runner:
 
 
 @contextmanager
-def watched(run_dir: Path) -> Iterator[None]:
-    """Touches meta.json until the end."""
+def watched(run_dir: Path, answer: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Touches meta.json until the end, and answers questions; `answer` says whether there were any."""
     import threading
 
     over = threading.Event()
 
-    def touch() -> None:
+    def attend() -> None:
         # Signals are for the thread that waits for the command.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        while not over.wait(TOUCHED_EVERY_S):
-            with suppress(OSError):
-                os.utime(run_dir / META, follow_symlinks=False)
+        touched = time.monotonic()
+        attentive_until = 0.0
+        pause = min(TOUCHED_EVERY_S, QUESTIONS_EVERY_S)
+        while not over.wait(pause):
+            now = time.monotonic()
+            if now - touched >= TOUCHED_EVERY_S:
+                touched = now
+                with suppress(OSError):
+                    os.utime(run_dir / META, follow_symlinks=False)
+            if answer():
+                attentive_until = now + ATTENTIVE_S
+            pause = min(TOUCHED_EVERY_S, MORE_QUESTIONS_S if now < attentive_until else QUESTIONS_EVERY_S)
 
-    thread = threading.Thread(target=touch, daemon=True)
+    thread = threading.Thread(target=attend, daemon=True)
     thread.start()
     try:
         yield
@@ -91,6 +104,20 @@ def is_here(meta: Metadata) -> bool:
     return (
         meta.runner is not None and meta.host == os.uname().nodename and _knows_pids(meta.runner, meta.host)
     )
+
+
+def memory_name(segment_dir: Path) -> str:
+    """Tells the memory behind a directory from that which other hosts and containers have there."""
+    from tare import _native
+
+    return _native.collector([segment_dir]).rpartition("memory=")[2]
+
+
+def sees_memory(meta: Metadata, segment_dir: Path) -> bool:
+    """Whether the memory in which `tare run` sees segments is seen here, too."""
+    if meta.runner is None or meta.runner.memory is None:
+        return is_here(meta)
+    return meta.runner.memory == memory_name(segment_dir)
 
 
 def _knows_pids(runner: Runner, host: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,31 +14,19 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 BATCH = 1000  # rows that are fetched together
-# Words of queries that ask for tables without naming them.
-LISTING = re.compile(
-    r"\b(show|pragma|information_schema|pg_catalog|sqlite_master|duckdb_\w+)\b", re.IGNORECASE
-)
 
 
 def connect(
     tables: Mapping[str, object], *, files: bool = False, writes_to: Path | None = None
 ) -> DuckDBPyConnection:
-    """A database in memory that has these tables, as databases.in_memory makes it."""
+    """A database in memory that has these tables, as databases.in_memory makes it.
+
+    DuckDB asks a table for its columns now, and reads it when a query does.
+    """
     connection = databases.in_memory(files=files, writes_to=writes_to)
     for name, table in tables.items():
         connection.register(name, table)
     return connection
-
-
-def named(tables: Mapping[str, object], query: str) -> dict[str, object]:
-    """The tables that the query may read, by the words in it.
-
-    DuckDB makes a table when it is registered, to ask for its columns; some of a large run take long.
-    """
-    if LISTING.search(query):
-        return dict(tables)
-    words = set(re.findall(r"\w+", query.lower()))
-    return {name: table for name, table in tables.items() if name.lower() in words}
 
 
 def result(connection: DuckDBPyConnection) -> tuple[list[str], Iterator[Sequence[Any]]]:
@@ -50,15 +37,6 @@ def result(connection: DuckDBPyConnection) -> tuple[list[str], Iterator[Sequence
             yield from batch
 
     return [each[0] for each in connection.description or []], rows()
-
-
-def unknown_table() -> tuple[type[Exception], ...]:
-    """The error of DuckDB for a table, or a function, that there is not."""
-    try:
-        import duckdb
-    except ImportError:  # connect() says so
-        return ()
-    return (duckdb.CatalogException,)
 
 
 @contextmanager

@@ -121,6 +121,8 @@ void export_array(const Field& field, Array array, ArrowArray& out) {
   out.private_data = owned.release();
 }
 
+Field row_of(Schema schema) { return {"", Type::structure, false, std::move(schema)}; }
+
 struct Stream {
   Field row;
   Next next;
@@ -261,13 +263,15 @@ std::string as_utf8(std::string_view bytes) {
   return escaped(bytes, [](std::uint32_t) { return true; });
 }
 
+void export_schema(Schema schema, ArrowSchema& out) { export_field(row_of(std::move(schema)), out); }
+
 void export_stream(Schema schema, Next next, ArrowArrayStream& out) {
   out = {};
   out.get_schema = stream_schema;
   out.get_next = stream_next;
   out.get_last_error = stream_error;
   out.release = stream_release;
-  out.private_data = new Stream{{"", Type::structure, false, std::move(schema)}, std::move(next), {}};
+  out.private_data = new Stream{row_of(std::move(schema)), std::move(next), {}};
 }
 
 }  // namespace tare::reader::arrow

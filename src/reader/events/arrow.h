@@ -92,4 +92,7 @@ Array text_array(const std::vector<std::string>& texts);
 using Next = std::function<std::size_t(std::vector<Array>& columns)>;
 void export_stream(Schema schema, Next next, ArrowArrayStream& out);
 
+// Exports the schema that such a stream has. Dictionaries may be missing.
+void export_schema(Schema schema, ArrowSchema& out);
+
 }  // namespace tare::reader::arrow

@@ -72,7 +72,8 @@ bool apply_python_frame(Entry entry, Definitions& to) {
 
 bool apply_site(Entry entry, Definitions& to) {
   SiteDefinition in;
-  if (!entry.fixed(in) || in.frames == 0 || in.frames > max_frames) return false;
+  if (!entry.fixed(in) || in.frames == 0) return false;
+  if (in.frames > ((in.head.flags & of_stack) != 0 ? max_stack_frames : max_frames)) return false;
   const auto first = to.paths.size();
   for (std::uint32_t i = 0; i < in.frames; ++i) {
     std::uint32_t frame;

@@ -29,6 +29,7 @@ bool is_elsewhere(const Process& process) {
   const format::ProcessRecord& record = process.record;
   const bool ended = record.state == format::ProcessState::exited || record.state == format::ProcessState::aborted ||
                      (record.flags & format::found_ended) != 0;
+  if ((record.flags & format::told_living) != 0) return false;
   return record.rank >= 0 && !ended && !process.segment && process.profiles.empty();
 }
 

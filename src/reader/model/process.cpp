@@ -134,13 +134,17 @@ void add_scheduling(Totals& totals, const SchedulingSums& sums) {
   for (unsigned i = 0; i < processor_words; ++i) to.allowed[i] |= sums.allowed[i];
 }
 
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile) {
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
+                       const std::vector<bool>& outside_net) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
   ticks = std::min(ticks, net_ticks(process));
-  if (!profile.rows.empty()) totals.other_ticks += ticks;
+  const bool calls_mpi = std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
+    return row.calls != 0 && !outside_net[FunctionNames::lookup(*process.functions, row.function)];
+  });
+  if (calls_mpi) totals.other_ticks += ticks;
   if (!profile.rows.empty() || summary.api_events != 0) totals.other_recorded_ticks += ticks;
 }
 
@@ -167,6 +171,8 @@ void add_totals(Totals& to, const Totals& from) {
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;
   add_scheduling(to, from.scheduling);
+  to.stack_samples += from.stack_samples;
+  to.stack_ticks += from.stack_ticks;
 }
 
 // An estimate of the time in spells that the profile does not cover, because calls were only counted. The share of such
@@ -208,13 +214,14 @@ Account account_of(const Process& process, const Totals& totals) {
   account.chooser_ns = clock.duration_ns(r.chooser_ticks);
   account.analysis_ns = clock.duration_ns(r.analysis_ticks);
   account.reading_ns = clock.duration_ns(totals.scheduling.cost_ticks);
+  account.stack_ns = clock.duration_ns(totals.stack_ticks);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
   account.offload_ns = clock.duration_ns(process.offloads.ticks);
   account.offload_max_ns = clock.duration_ns(process.offloads.ticks_max);
   account.offload_wait_ns = clock.duration_ns(process.offloads.waited_ticks);
   account.drain_ns = clock.duration_ns(totals.tared.ticks);
   account.spent_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
-                     static_cast<double>(account.offload_ns) +
+                     static_cast<double>(account.offload_ns) + static_cast<double>(account.stack_ns) +
                      static_cast<double>(sum(sum(account.chooser_ns, account.analysis_ns), account.reading_ns));
   if (account.recorded_ns > 0)
     account.net_share = std::min(account.spent_ns / static_cast<double>(account.recorded_ns), 1.0);

@@ -23,6 +23,7 @@
 #include "reader/store/samples.h"
 #include "reader/store/scheduling.h"
 #include "reader/store/segment_file.h"
+#include "reader/store/stack_samples.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
@@ -47,6 +48,7 @@ struct Process {
   ProfileSources profiles;
   SampleSource samples;
   SchedulingSource scheduling;
+  StackSource stacks;
   const ChunkRef* analysis = nullptr;  // the result of the user's analysis of them, of Run::files(); nullptr: none
   std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
   format::OffloadAccount offloads{};          // zero without --monitor
@@ -134,6 +136,8 @@ struct Totals {
   std::uint64_t api_events = 0;         // events of the API, also those that were dropped or overwritten
   std::uint64_t stored_bytes = 0;       // of event chunks on disk
   format::SchedulingSums scheduling{};  // without `block`, `spans` and `shortest_ns`
+  std::uint64_t stack_samples = 0;
+  std::uint64_t stack_ticks = 0;  // that taking them took
 };
 // Adds a profile of the process. `outside_net`: outside_net_time().
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
@@ -141,7 +145,8 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
 // Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
 // of the other threads.
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile);
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
+                       const std::vector<bool>& outside_net);
 void add_totals(Totals& to, const Totals& from);
 // By function number: true for MPI_Init, MPI_Finalize and their variants, and for functions of other sources than MPI,
 // whose time is no net time in MPI.
@@ -166,6 +171,7 @@ struct Account {
   std::int64_t chooser_ns = 0;       // in the user's chooser of sampled messages,
   std::int64_t analysis_ns = 0;      // and in the user's analysis of them
   std::int64_t reading_ns = 0;       // readings of how threads are scheduled
+  std::int64_t stack_ns = 0;         // samples of stacks
   std::int64_t flush_ns = 0;         // drains by the threads themselves
   std::int64_t offload_ns = 0;       // offloads to the monitor, waiting included
   std::int64_t offload_max_ns = 0;   // of the longest one

@@ -41,6 +41,8 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   add_ns(sums_.analysis_ns, account.analysis_ns);
   sums_.readings += totals.scheduling.readings;
   add_ns(sums_.reading_ns, account.reading_ns);
+  sums_.stack_samples += totals.stack_samples;
+  add_ns(sums_.stack_ns, account.stack_ns);
   sums_.flushes += totals.flushes;
   add_ns(sums_.flush_ns, account.flush_ns);
   sums_.flush_bytes += totals.flush_bytes;

@@ -29,6 +29,8 @@ struct TotalCost {
   std::int64_t analysis_ns = 0;
   std::uint64_t readings = 0;
   std::int64_t reading_ns = 0;
+  std::uint64_t stack_samples = 0;
+  std::int64_t stack_ns = 0;
   std::uint64_t flushes = 0;
   std::int64_t flush_ns = 0;
   std::uint64_t flush_bytes = 0;

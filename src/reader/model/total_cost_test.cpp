@@ -95,10 +95,10 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   of_thread.summary.api_events = 3000;
   of_thread.phases.resize(2);
   of_thread.phases[format::outside_phases].ticks = 8000;
-  add_other_threads(all, process, of_thread);
-  add_other_threads(all, process, of_thread);
+  add_other_threads(all, process, of_thread, {});
+  add_other_threads(all, process, of_thread, {});
   of_thread.summary.api_events = 0;  // records nothing
-  add_other_threads(all, process, of_thread);
+  add_other_threads(all, process, of_thread, {});
   const Account account = account_of(process, all);
   EXPECT_EQ(account.threads_ns, 8000) << "none of the others calls MPI";
   EXPECT_EQ(account.recorded_ns, 24'000);

@@ -14,6 +14,7 @@
 #include <map>
 #include <tuple>
 
+#include "format/liveness.h"
 #include "format/segment_name.h"
 #include "reader/model/process.h"
 #include "reader/store/buffer_encoder.h"
@@ -68,12 +69,6 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   const auto process = segment.process();
   if (!process) return process.failure();
   contents.process = *process;
-  const auto written = segment.definitions_written();
-  if (!written) return written.failure();
-  contents.definitions_from = *written;
-  auto definitions = segment.definitions(*written);
-  if (!definitions) return definitions.failure();
-  contents.definitions = std::move(*definitions);
   auto payloads = segment.payloads();
   if (!payloads) return payloads.failure();
   contents.payloads = std::move(*payloads);
@@ -90,6 +85,13 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   auto requests = segment.requests();
   if (!requests) return requests.failure();
   contents.requests = std::move(*requests);
+  // A living process goes on: what is read after the rows has the numbers in them.
+  const auto written = segment.definitions_written();
+  if (!written) return written.failure();
+  contents.definitions_from = *written;
+  auto definitions = segment.definitions(*written);
+  if (!definitions) return definitions.failure();
+  contents.definitions = std::move(*definitions);
   return contents;
 }
 
@@ -158,7 +160,7 @@ class Collector {
     if (foreign_ != 0)
       say(std::to_string(foreign_) + " files of other users in " + paths_.segment_dir +
           " are named like segments of this run: left alone");
-    if (collected_.running + collected_.unknown + of_others_ != 0) return;
+    if (how_.copies || collected_.running + collected_.unknown + of_others_ != 0) return;
     for (const std::string& directory : segment_directories(paths_)) {
       ::unlink((directory + "/tare-" + paths_.run_id + format::step_suffix).c_str());
       remove_mail(directory);
@@ -203,6 +205,7 @@ class Collector {
       return;
     }
     const Life life = begins(*segment, name) ? Life::lives : segment->life();
+    if (how_.copies) return copy(*segment, name, life);
     if (life == Life::lives) ++collected_.running;
     if (life == Life::unknown && !how_.presume_ended) ++collected_.unknown;
     const bool ended = life == Life::gone || (life == Life::unknown && how_.presume_ended);
@@ -211,6 +214,23 @@ class Collector {
     if (segment->is_initialised() && !drain(*segment, name, ended)) return;
     if (!ended) return;
     ::unlink((directory + "/" + name.file).c_str());
+  }
+
+  // Segments of other machines, which may lie in the run directory, are copied there.
+  void copy(const SegmentFile& segment, const SegmentName& name, Life life) {
+    if (!segment.is_initialised() || !is_here(segment.maker())) return;
+    auto contents = read_contents(segment);
+    if (!contents) return say(contents.error());
+    if (life == Life::gone) complete(*contents, segment, name);
+    if (life == Life::lives) {
+      contents->process.flags |= told_living;
+      if (is_stopped(contents->process.pid, segment.maker())) contents->process.flags |= told_stopped;
+    }
+    contents->process.host[sizeof contents->process.host - 1] = '\0';
+    ChunkFile file(paths_.run_dir, how_.file);
+    if (write_state(file, *contents)) return;
+    ++collected_.kept;
+    errno_ = file.error();
   }
 
   // Whether a process may be about to begin with the segment. Between making and mapping its file, nothing in that
@@ -236,9 +256,7 @@ class Collector {
       return false;
     }
     ChunkFile file(paths_.run_dir, how_.file.empty() ? chunk_file_name(contents->process.host) : how_.file);
-    const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_payloads(file, *contents) && write_definitions(file, *contents) &&
-                         write_calls(file, *contents) && write_events(file, *contents, segment.name());
+    const bool written = write_state(file, *contents) && write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
       errno_ = file.error();
@@ -274,6 +292,12 @@ class Collector {
     identity.type = type;
     identity.process = contents.process.process;
     return identity;
+  }
+
+  // All but the events.
+  static bool write_state(ChunkFile& file, const Contents& contents) {
+    return write_process(file, contents) && write_profiles(file, contents) && write_payloads(file, contents) &&
+           write_definitions(file, contents) && write_calls(file, contents);
   }
 
   static bool write_process(ChunkFile& file, const Contents& contents) {

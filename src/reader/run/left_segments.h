@@ -38,6 +38,9 @@ struct Collecting {
   // What processes that live have recorded so far is written, too; their segments stay, and so do those of which
   // nothing tells whether they run.
   bool saves_living = false;
+  // Nothing is moved, and nothing removed: what processes of this machine have recorded so far, whether they live or
+  // not, is written to `file`, but for their events. Where it says that a process runs, this is so (told_living).
+  bool copies = false;
   // A process that is about to begin lives, also if its number means nothing here.
   bool waits_for_beginners = false;
   // The name of the file that is written; empty: <host>.tare.

@@ -18,6 +18,7 @@ using namespace tare::format;
 void Run::read_profiles(std::vector<Answering>& answering) {
   const bool all = totals_.empty() && answering.front().is_of_all();
   const std::vector<bool> outside = outside_net_time(*functions_);
+  const std::vector<RegionRole> roles = region_roles(*functions_);
   std::vector<std::vector<Location>> locations(all ? processes_.size() : 0);
   std::vector<ProfileReader> readers(answering.size());
   std::mutex lock;
@@ -32,7 +33,7 @@ void Run::read_profiles(std::vector<Answering>& answering) {
     Answering& own = answering[thread];
     if (!own.begin(process)) return;
     std::optional<LocationsOf> of_process;
-    if (all) of_process.emplace(process, outside);
+    if (all) of_process.emplace(process, outside, roles);
     readers[thread].read(
         process.profiles,
         [&](std::uint32_t block, const Profile& profile) {
@@ -189,12 +190,23 @@ void Run::choose_shown() {
   }
 }
 
+namespace {
+
+// Whether the call is one of an OpenMP runtime, which calls what the compiler made of the construct. Its frames are
+// left out of call paths.
+bool calls_runtime(std::string_view callee) {
+  return callee.starts_with("__kmpc_") || callee.starts_with("GOMP_") || callee.starts_with("omp_");
+}
+
+}  // namespace
+
 bool Run::is_recorded(std::string_view callee) const {
   if (callee.ends_with("64")) callee.remove_suffix(2);  // pread64 is recorded as pread
   return functions_->has_other(callee);
 }
 
 void Run::find_tail_calls(SiteInfo& site) const {
+  if ((site.flags & format::of_stack) != 0) return;  // its innermost frame calls nothing
   for (std::size_t i = 0; i < site.path.size(); ++i) {
     const Symbol& outer = frames_[static_cast<std::size_t>(site.path[i])].symbol;
     const bool next_to_it = (site.flags & format::frames_left_out) == 0 || i + 1 < site.path.size();
@@ -202,7 +214,7 @@ void Run::find_tail_calls(SiteInfo& site) const {
     const bool jumped =
         i == 0 ? is_tail_call_of_mpi(outer.callee)
                : is_tail_call(outer.callee, frames_[static_cast<std::size_t>(site.path[i - 1])].symbol.functions);
-    if (!jumped || (i == 0 && is_recorded(outer.callee))) continue;
+    if (!jumped || calls_runtime(outer.callee) || (i == 0 && is_recorded(outer.callee))) continue;
     site.tail_calls.resize(site.path.size());
     site.tail_calls[i] = demangled(outer.callee);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "reader/model/missing_ranks.h"
 #include "reader/parallel.h"
@@ -90,7 +91,11 @@ void RunLoader::read_segment(SegmentFile file) {
 Result<Run> RunLoader::load(RunFiles files) {
   run_.files_ = std::move(files);
   for (std::string& message : run_.files_.warnings) warn(std::move(message));
-  for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
+  bool answers = false;
+  for (const ChunkRef& chunk : run_.files_.chunks) {
+    if (chunk.file >= run_.files_.answers && !std::exchange(answers, true)) note_ended();
+    if (!answers || !ended_.contains(chunk.header.process)) take_chunk(chunk);
+  }
   for (SegmentContents& contents : segments_) take_segment(std::move(contents));
   run_.files_.release();
   std::vector<Process*> processes;
@@ -110,6 +115,12 @@ Result<Run> RunLoader::load(RunFiles files) {
   warn_of_lost_definitions();
   load_definitions();
   return std::move(run_);
+}
+
+// Of a process that has ended since it was answered, what is in the files is newer.
+void RunLoader::note_ended() {
+  for (const auto& [id, process] : processes_)
+    if (process.record.end != 0) ended_.insert(id);
 }
 
 // If there was no room for the definition of a call site or communicator, its rows exist, but its place or name is not
@@ -193,7 +204,7 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   // Other types are for archives, or were added by a later release with the same format version.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
       header.type != ChunkType::offloads && header.type != ChunkType::spell_sums &&
-      header.type != ChunkType::analysis && header.type != ChunkType::scheduling)
+      header.type != ChunkType::analysis && header.type != ChunkType::scheduling && header.type != ChunkType::stacks)
     return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
@@ -211,6 +222,10 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
     }
     if (header.type == ChunkType::scheduling) {
       process.scheduling = {&chunk, nullptr};
+      return;
+    }
+    if (header.type == ChunkType::stacks) {
+      process.stacks = {&chunk, nullptr};
       return;
     }
     if (header.type == ChunkType::analysis) {
@@ -267,7 +282,9 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
 
 void RunLoader::take_segment(SegmentContents contents) {
   Process& process = process_of(contents.record.process);
+  const std::uint32_t told = process.record.flags & (told_living | told_stopped);
   process.record = contents.record;
+  process.record.flags |= told;
   process.calls.clear();
   for (const LocationCopy& location : contents.locations) {
     process.profiles[location.block] = {nullptr, std::make_shared<Profile>(profile_of(location))};
@@ -278,6 +295,8 @@ void RunLoader::take_segment(SegmentContents contents) {
   for (SegmentFile::Payload& payload : contents.payloads) {
     if (payload.type == ChunkType::scheduling) {
       process.scheduling = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
+    } else if (payload.type == ChunkType::stacks) {
+      process.stacks = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
     } else if (payload.type == ChunkType::samples) {
       auto samples = std::make_shared<Samples>();
       if (parse_samples(payload.bytes, *samples)) process.samples = {nullptr, samples};
@@ -311,13 +330,19 @@ void RunLoader::complete(Process& process) const {
   });
   set_state(process);
   process.end = record.end != 0 ? record.end : last_evidence(process);
-  if (process.state == State::running && runs_here(process)) process.end = read_clock(record.clock).ticks;
+  if (process.state != State::running) return;
+  if (runs_here(process))
+    process.end = read_clock(record.clock).ticks;
+  else if (!process.clock_pairs.empty())
+    process.end = std::max(process.end, process.clock_pairs.back().ticks);
 }
 
 void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
   Life life = run_.paths_.is_going_on && (record.flags & found_ended) == 0 ? Life::unknown : Life::gone;
   if (process.segment) life = process.segment->life();
+  const bool is_told = life == Life::unknown && (record.flags & told_living) != 0;
+  if (is_told) life = Life::lives;
   process.has_results = !is_elsewhere(process);
   if (!process.has_results) life = Life::unknown;
   const auto living = life == Life::lives ? State::running : State::unknown;
@@ -334,8 +359,9 @@ void RunLoader::set_state(Process& process) const {
     default:
       process.state = life != Life::gone ? living : State::killed;
   }
-  process.stopped =
-      process.segment && process.state == State::running && is_stopped(record.pid, process.segment->maker());
+  if (process.state != State::running) return;
+  process.stopped = is_told ? (record.flags & told_stopped) != 0
+                            : process.segment && is_stopped(record.pid, process.segment->maker());
 }
 
 void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
@@ -414,6 +440,7 @@ Result<Run> Run::open(const RunPaths& paths) {
   auto files =
       paths.member.empty() ? RunFiles::open(paths.run_dir) : RunFiles::open_archived(paths.run_dir, paths.member);
   if (!files) return files.failure();
+  if (auto failure = files->add_answers(paths.run_dir, paths.answers)) return *std::move(failure);
   return loader.load(std::move(*files));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "reader/run/run.h"
@@ -33,6 +34,7 @@ class RunLoader {
   Process& process_of(std::uint64_t id) { return processes_[id]; }
   void warn(std::string message) { run_.warnings_.add(std::move(message)); }
   void read_segment(SegmentFile file);
+  void note_ended();
   void take_chunk(const ChunkRef& chunk);
   static bool take_of_process(format::ChunkType type, std::string_view payload, Process& process);
   bool take_payload(const ChunkRef& chunk, std::string_view payload);
@@ -57,6 +59,7 @@ class RunLoader {
   std::map<EventType, std::int32_t> event_type_index_;
   std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
   std::unordered_map<std::uint64_t, std::string> logs_;  // by process: the definition log in its segment
+  std::unordered_set<std::uint64_t> ended_;              // processes that have ended, as the files say
   std::vector<char> raw_;
 };
 

@@ -11,9 +11,10 @@ struct RunPaths {
   std::string run_dir;
   std::string segment_dir;  // empty: look at no segments
   std::string run_id;
-  std::string member{};      // if not empty, run_dir is an archive, and this is the name of a run in it
-  bool is_going_on = false;  // whether somebody will yet say how the run ended
-  std::string run_key{};     // format/run_key.h
+  std::string member{};                // if not empty, run_dir is an archive, and this is the name of a run in it
+  bool is_going_on = false;            // whether somebody will yet say how the run ended
+  std::string run_key{};               // format/run_key.h
+  std::vector<std::string> answers{};  // names of files in run_dir: what other nodes have answered (run/answers.h)
 };
 
 // The directories where segments of the run may lie. The run directory has those for which there was no room elsewhere.

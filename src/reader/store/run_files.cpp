@@ -94,6 +94,22 @@ Result<RunFiles> RunFiles::open(const std::string& run_dir, const std::string& p
   return files;
 }
 
+std::optional<Failure> RunFiles::add_answers(const std::string& run_dir, const std::vector<std::string>& files) {
+  if (files.empty()) return std::nullopt;
+  const auto directory = RunDirectory::open(run_dir);
+  if (!directory) return directory.failure();
+  std::vector<std::pair<std::string, std::string_view>> named;
+  for (const std::string& name : files) {
+    auto map = MappedFile::open(*directory, name);
+    if (!map) return map.failure();
+    if (!map->bytes().ends_with(end_of_answer)) return Failure{name + " is no complete answer"};
+    named.emplace_back(name, map->bytes().substr(0, map->bytes().size() - end_of_answer.size()));
+    maps.push_back(std::move(*map));
+  }
+  answers = names.size();
+  return add(*this, named);
+}
+
 Result<RunFiles> RunFiles::open_archived(const std::string& archive, const std::string& member) {
   auto map = MappedFile::open(archive);
   if (!map) return map.failure();

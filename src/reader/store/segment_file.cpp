@@ -16,6 +16,7 @@
 #include "format/sample.h"
 #include "format/segment_name.h"
 #include "format/spell_sums.h"
+#include "format/stack_samples.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
@@ -182,6 +183,19 @@ bool SegmentFile::read_scheduling(std::string& payload) const {
   return true;
 }
 
+bool SegmentFile::read_stacks(std::string& payload) const {
+  format::StackSamples head;
+  std::vector<SampledStack> stacks(stack_slots);
+  if (!read(&head, sizeof head, layout_.stacks_at) ||
+      !read(stacks.data(), stacks.size() * sizeof(SampledStack), layout_.stacks_at + sizeof head))
+    return false;
+  std::erase_if(stacks, [](const SampledStack& stack) { return stack.samples == 0; });
+  head.stacks = static_cast<std::uint32_t>(stacks.size());
+  payload.assign(reinterpret_cast<const char*>(&head), sizeof head);
+  payload.append(reinterpret_cast<const char*>(stacks.data()), stacks.size() * sizeof(SampledStack));
+  return true;
+}
+
 Result<std::vector<SegmentFile::Payload>> SegmentFile::payloads() const {
   std::vector<Payload> all;
   if (layout_.samples_at != 0) {
@@ -199,6 +213,7 @@ Result<std::vector<SegmentFile::Payload>> SegmentFile::payloads() const {
     std::string& payload = all.emplace_back(Payload{ChunkType::offloads, std::string(sizeof(OffloadAccount), 0)}).bytes;
     if (!read(payload.data(), payload.size(), layout_.offloads_at + offsetof(OffloadRing, account))) return cut_off();
   }
+  if (layout_.stacks_at != 0 && !read_stacks(all.emplace_back(Payload{ChunkType::stacks, {}}).bytes)) return cut_off();
   if (!read_scheduling(all.emplace_back(Payload{ChunkType::scheduling, {}}).bytes)) return cut_off();
   std::erase_if(all, [](const Payload& payload) { return payload.bytes.empty(); });
   return all;

@@ -93,7 +93,7 @@ class SegmentFile {
   // The requests that have not completed; empty if the process has no request table.
   Result<std::vector<format::RequestEntry>> requests() const;
   // The payloads of the chunks that a process writes once at its end, as far as it has any: samples, spell_sums,
-  // offloads, scheduling.
+  // offloads, stacks, scheduling.
   struct Payload {
     format::ChunkType type;
     std::string bytes;
@@ -114,6 +114,7 @@ class SegmentFile {
                        std::uint64_t head) const;
   bool read_samples(std::string& payload) const;
   bool read_scheduling(std::string& payload) const;
+  bool read_stacks(std::string& payload) const;
   Failure cut_off() const;
 
   format::Descriptor file_;

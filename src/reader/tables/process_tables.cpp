@@ -1,4 +1,8 @@
 // The tables of processes and locations.
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "reader/events/row_table.h"
 #include "reader/waits/scheduled_times.h"
 
@@ -102,6 +106,47 @@ Result<TableStream> location_table(Run& run) {
                     .drains = as_int64(totals.tared.drains),
                     .drain_ns = process.clock.duration_ns(totals.tared.ticks),
                     .drain_bytes = as_int64(totals.tared.bytes)});
+  }
+  return stored_table(std::move(rows), texts);
+}
+
+Result<TableStream> region_table(Run& run) {
+  const RunTexts texts(run, SiteTexts::lines);
+  // The regions of a process, by their numbers there: how many there were, and their time.
+  std::map<std::pair<std::size_t, std::uint32_t>, RegionPart> all;
+  for (const Location& location : run.locations())
+    for (const RegionPart& part : location.regions) {
+      RegionPart& of = all[{location.process, part.number}];
+      of.site = std::max(of.site, part.site);
+      of.regions += part.regions;
+      of.region_ticks += part.region_ticks;
+    }
+  std::vector<rows::Regions> rows;
+  for (const Location& location : run.locations()) {
+    const Process& process = run.processes()[location.process];
+    for (const RegionPart& part : location.regions) {
+      const RegionPart& of = all.at({location.process, part.number});
+      const double mean = of.regions == 0 ? 0 : static_cast<double>(of.region_ticks) / static_cast<double>(of.regions);
+      const std::int32_t site = process.sites.find(of.site);
+      const auto ns = [&](std::uint64_t ticks) { return process.clock.duration_ns(ticks); };
+      // Tasks run in waits, and in the barrier that ends the region.
+      const std::uint64_t ran = part.part_ticks + part.task_ticks;
+      const std::uint64_t work_ticks = ran - std::min(ran, part.wait_ticks);
+      const auto team_ticks = static_cast<std::uint64_t>(mean * static_cast<double>(part.parts));
+      const std::int64_t team_ns = ns(std::max(team_ticks, work_ticks)), work_ns = ns(work_ticks);
+      rows.push_back({.world_rank = {process.world, process.record.rank},
+                      .pid = static_cast<std::int64_t>(process.record.pid),
+                      .thread = static_cast<std::int32_t>(location.thread),
+                      .site = if_known(site),
+                      .place = texts.place(site),
+                      .regions = as_int64(part.regions),
+                      .regions_ns = ns(part.region_ticks),
+                      .calls = as_int64(part.parts),
+                      .team_ns = team_ns,
+                      .work_ns = work_ns,
+                      .idle_ns = team_ns - work_ns,
+                      .wait_ns = ns(part.wait_ticks)});
+    }
   }
   return stored_table(std::move(rows), texts);
 }

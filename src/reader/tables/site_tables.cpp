@@ -27,7 +27,8 @@ Result<TableStream> callsite_table(Run& run) {
   std::vector<rows::Callsites> rows;
   rows.reserve(run.sites().size());
   for (std::int32_t site = 0; site < static_cast<std::int32_t>(run.sites().size()); ++site)
-    rows.push_back({.site = site, .place = texts.place(site), .path = texts.path(site)});
+    if ((run.sites()[static_cast<std::size_t>(site)].flags & format::of_stack) == 0)
+      rows.push_back({.site = site, .place = texts.place(site), .path = texts.path(site)});
   return stored_table(std::move(rows), texts);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/event_columns.h"
+#include "format/function_meaning.h"
 #include "reader/parallel.h"
 #include "reader/time_arithmetic.h"
 #include "reader/timeline/longest.h"
@@ -28,28 +29,36 @@ struct Timeline::Scratch {
   std::vector<std::uint16_t> of_signature;  // numbers of functions
 };
 
-// Adds the calls of other sources than MPI to those of MPI.
+// Adds the calls of other sources than MPI to those of MPI; not those that wait for nobody, which contain other calls
+// (src/openmp): bins have what a thread waits for.
 void Timeline::add_source_calls(const Process& process, Scratch& scratch) {
   const EventColumns::SourceCalls& calls = scratch.columns.source_calls;
   scratch.number.clear();
   if (calls.type.empty()) return;
+  const std::size_t of_mpi = scratch.start_ns.size();
+  std::vector<std::size_t> order, numbers(of_mpi);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
   for (std::size_t i = 0; i < calls.type.size(); ++i) {
+    const std::uint16_t function = FunctionNames::lookup(*process.functions, calls.type[i]);
+    if (meaning_of(function).waits == Waits::nobody) continue;
+    numbers.push_back(of_mpi + i);
     scratch.start_ns.push_back(process.time_of(calls.time[i]));
     scratch.duration_ns.push_back(process.span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
-    scratch.function.push_back(FunctionNames::lookup(*process.functions, calls.type[i]));
+    scratch.function.push_back(function);
   }
-  scratch.number.resize(scratch.start_ns.size());
-  std::iota(scratch.number.begin(), scratch.number.end(), std::size_t{0});
-  std::stable_sort(scratch.number.begin(), scratch.number.end(),
+  order.resize(numbers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return scratch.start_ns[a] < scratch.start_ns[b]; });
   const auto sort = [&](auto& values) {
     const auto unsorted = values;
-    std::transform(scratch.number.begin(), scratch.number.end(), values.begin(),
-                   [&](std::size_t number) { return unsorted[number]; });
+    std::transform(order.begin(), order.end(), values.begin(), [&](std::size_t at) { return unsorted[at]; });
   };
   sort(scratch.start_ns);
   sort(scratch.duration_ns);
   sort(scratch.function);
+  sort(numbers);
+  scratch.number = std::move(numbers);
 }
 
 // Decodes a chunk into `scratch` and calls `visitor`. False if the chunk cannot be read.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
 
 from tare import registry, units
-from tare.analysis import retimed
+from tare.analysis import retimed, stacks
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.explain import calls, ended, gains, losses
 from tare.analysis.explain.basis import Basis, Told
@@ -43,6 +44,7 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
     if rest and rest.share >= (MIN_SHARE if rest.kind == "oversubscription" else MIN_MPI_SHARE):
         found.append(rest)
+    found = [_with_code(basis, each) for each in found]
     found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
@@ -52,6 +54,14 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
         is_too_short=is_too_short,
         notes=(*notes, *_notes(basis)),
     )
+
+
+def _with_code(basis: Basis, found: Finding) -> Finding:
+    """The finding, with what its cause computes longer, if stacks were sampled."""
+    if found.cause_rank is None or found.cause_in_call:
+        return found
+    more = stacks.more_than_others(basis.run, basis.world, found.cause_rank)
+    return found if more is None else replace(found, cause_code=more.function, cause_code_ns=more.time_ns)
 
 
 def _look(basis: Basis, told: Told, notes: list[str]) -> None:
@@ -92,7 +102,7 @@ def _notes(basis: Basis) -> list[str]:
         if violations:
             most = max(each.most_ns for each in violations)
             notes.append(
-                f"The clocks of two ranks disagree by {most / 1000:,.1f} µs at least: waits may be off; "
+                f"The clocks of two ranks disagree by {units.duration(most)} at least: waits may be off; "
                 "--times corrected corrects them."
             )
         notes += retimed.sentences(basis.run.retimed)

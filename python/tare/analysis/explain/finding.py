@@ -73,6 +73,10 @@ class Finding:
     cause_in_call: bool = False  # True: in the call; False: outside MPI before it
     # How much of that time it slept, waited in the kernel or was stopped; None: not known.
     cause_blocked: float | None = None
+    # The function of the program in which that rank spends more processor time than the others on average, by
+    # samples of stacks; "": it is not known.
+    cause_code: str = ""
+    cause_code_ns: int | None = None  # by how much
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median; of calls, their mean
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median

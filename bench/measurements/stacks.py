@@ -1,0 +1,99 @@
+"""Samples of stacks: what one takes, and what they cost a real program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import tare
+from interleave import interleave
+from programs import built
+from report import Row, Table, over_bare, percent
+from tare.analysis.intervals import median_interval
+
+from tools import PROFILE, ROOT, TARE, BenchError, Outcome, Tool, openmpi4, run_once
+
+SOURCE = ROOT / "bench" / "deep_computing.c"
+FRAMES = 20
+SAMPLE_LIMIT_US, SOLVER_LIMIT = 3.0, 0.5
+# Call paths as of the profile alone: longer ones are another cost.
+STACKS = Tool("profile, --with stacks", tare=("--with", "stacks", "--stack", "4"))
+
+
+def measure(rounds: int) -> list[Table]:
+    return [_of_a_sample(rounds), _of_the_solver(rounds)]
+
+
+def _of_a_sample(rounds: int) -> Table:
+    """The time of the handler, as the account has it, and the whole, by processor times with and without."""
+    program = ROOT / "build" / "bench" / "deep_computing"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["gcc", "-O2", "-g", SOURCE, "-o", program], check=True)
+    handler_us, whole_us, bare_ns = [], [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory(prefix="tare-bench-") as name:
+            run = Path(name) / "run"
+            bare_ns.append(_processor_ns([program, str(FRAMES)]))
+            sampled_ns = _processor_ns(
+                [
+                    TARE,
+                    "run",
+                    "-q",
+                    "--with",
+                    "stacks",
+                    "--stack-rate",
+                    "1000",
+                    "-o",
+                    run,
+                    "--",
+                    program,
+                    str(FRAMES),
+                ]
+            )
+            opened = tare.open(run)
+            (sampling,) = opened.rows(opened.stack_sampling)
+            handler_us.append(sampling.cost_ns / sampling.samples / 1000)
+            whole_us.append((sampled_ns - bare_ns[-1]) / sampling.samples / 1000)
+    rows = [
+        Row("the handler, by the account", median(handler_us), median_interval(handler_us), SAMPLE_LIMIT_US),
+        Row("with the system's signal, by processor time", median(whole_us), median_interval(whole_us)),
+    ]
+    return Table(
+        f"A sample of a stack of {FRAMES} frames", "us", "us", rows, rounds, digits=2, over="a sample"
+    )
+
+
+def _processor_ns(command: list[Path | str]) -> float:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
+    found = re.search(r'"processor_ns": ([0-9.]+)', done.stdout)
+    if done.returncode != 0 or found is None:
+        raise BenchError(f"exit code {done.returncode} of {command[0]}\n{done.stdout}{done.stderr}")
+    return float(found[1])
+
+
+def _of_the_solver(rounds: int) -> Table:
+    """Samples beside a profile; the difference is that of the same round."""
+    argv: list[Path | str] = [built("workloads/diffusion"), "-s", "8"]
+    measured = interleave(rounds, (PROFILE, STACKS), lambda tool: run_once(tool, openmpi4(), 2, argv))
+    profiled = measured.samples(PROFILE, _solve_s)
+    return over_bare(
+        "hypre StructSMG, 2 ranks, Open MPI: samples of stacks, 100 a second, over the profile alone",
+        measured,
+        _solve_s,
+        "s",
+        "%",
+        lambda samples: percent(samples, profiled),
+        {STACKS: SOLVER_LIMIT},
+        {},
+        digits=2,
+    )
+
+
+def _solve_s(run: Outcome) -> float:
+    found = re.search(r"^solve +([0-9.]+) s", run.stdout, re.MULTILINE)
+    if found is None:
+        raise BenchError(f"no time in the output of the solver\n{run.stdout}")
+    return float(found[1])

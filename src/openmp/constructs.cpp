@@ -1,0 +1,188 @@
+#include "openmp/constructs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "format/communicator_number.h"
+#include "format/function_meaning.h"
+#include "recorder/commit_call.h"
+#include "recorder/errno_guard.h"
+#include "recorder/here.h"
+#include "recorder/system.h"
+#include "recorder/weighed_call.h"
+#include "stack/recipe.h"
+
+namespace tare::openmp {
+
+// Of one thread. Zero-initialised.
+struct Constructs {
+  static constexpr unsigned capacity = 64;
+  static constexpr unsigned row_sets = 32;
+
+  unsigned depth;     // of `open`
+  unsigned overflow;  // constructs in the innermost of them for which there was no room
+  Construct open[capacity];
+  recorder::KnownRows rows[row_sets];  // by call site and function
+};
+
+namespace {
+
+constinit thread_local Constructs* own_constructs [[gnu::tls_model("initial-exec")]] = nullptr;
+
+// Numbers of regions by the number of their call site (stack/numbers.h), as families of communicators are numbered.
+constexpr unsigned max_sites = 32768;
+constinit std::atomic<std::uint16_t> region_numbers[max_sites] = {};
+constinit std::atomic<std::uint16_t> regions{0};
+constinit std::uint16_t age = 1;
+
+std::uint16_t number_of(std::uint32_t site) noexcept {
+  if (site == 0 || site >= max_sites) return 0;
+  std::uint16_t number = region_numbers[site].load(std::memory_order_relaxed);
+  if (number != 0 || regions.load(std::memory_order_relaxed) == format::scope_family - 1) return number;
+  const auto next = static_cast<std::uint16_t>(regions.fetch_add(1, std::memory_order_relaxed) + 1);
+  // Of two threads that meet the region at the same time, one gives it its number.
+  return region_numbers[site].compare_exchange_strong(number, next, std::memory_order_relaxed) ? next : number;
+}
+
+bool waits(Function function) noexcept {
+  return format::meaning_of(static_cast<unsigned>(function)).waits != format::Waits::nobody;
+}
+
+// What only its own end may end: the constructs in which it runs are those of another task.
+bool is_task(Function function) noexcept {
+  return function == Function::omp_implicit_task || function == Function::omp_task ||
+         function == Function::omp_undeferred_task;
+}
+
+bool is_among(Function function, std::initializer_list<Function> functions) noexcept {
+  return std::find(functions.begin(), functions.end(), function) != functions.end();
+}
+
+}  // namespace
+
+bool Region::is_known() const noexcept { return site != 0 && age == openmp::age; }
+
+Event::Event(const stack::Frame& caller, bool is_begin) noexcept : caller_(caller) {
+  if (tare_inside != 0 && stack::is_inside(caller)) return;
+  if (prepare(is_begin)) {
+    tare_inside = recorder::not_to_be_left;
+    constructs_ = own_constructs;
+  }
+}
+
+Event Event::of_begin(const stack::Frame& caller) noexcept { return {caller, true}; }
+Event Event::of_end(const stack::Frame& caller) noexcept { return {caller, false}; }
+
+// Finds the location and the constructs of the thread.
+bool Event::prepare(bool is_begin) noexcept {
+  recorder::Location* location = recorder::this_location;
+  if (location == nullptr || own_constructs == nullptr) [[unlikely]] {
+    if (!is_begin) return false;
+    const recorder::ErrnoGuard guard;
+    const recorder::OwnCode own;
+    location = recorder::here();
+    if (location == nullptr) return false;
+    if (own_constructs == nullptr) own_constructs = static_cast<Constructs*>(recorder::map_memory(sizeof(Constructs)));
+    if (own_constructs == nullptr) return false;
+  }
+  thread_ = static_cast<stack::Thread*>(location);
+  return location->mode != recorder::Mode::paused;
+}
+
+std::uint32_t Event::site(const void* code) noexcept {
+  if (thread_->counts_only) [[unlikely]]
+    return 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(code);
+  const std::uint32_t of_region = region().site;
+  if (of_region != 0 && stack::recipe_of(address).place == stack::Recipe::native_binding) [[unlikely]]
+    return of_region;
+  return stack::site_of(*thread_, caller_.return_address, caller_.stack, caller_.base).number;
+}
+
+// The frame of the function as it would be if the program had called it. Its return address lies where that of the call
+// of the runtime does, if calls push it.
+std::uint32_t Event::site_of_region(void (*function)(void*)) noexcept {
+  if (thread_->counts_only) [[unlikely]]
+    return 0;
+  stack::Frame frame = caller_;
+  if (function != nullptr)
+    frame = {reinterpret_cast<std::uintptr_t>(function) + 1, caller_.stack - sizeof(std::uintptr_t), caller_.base};
+  return stack::site_of(*thread_, frame.return_address, frame.stack, frame.base).number;
+}
+
+Region Event::region() const noexcept {
+  return constructs_->depth == 0 ? Region{} : constructs_->open[constructs_->depth - 1].region;
+}
+
+Region Event::new_region(std::uint32_t site) const noexcept { return {site, number_of(site), age}; }
+
+Region Event::new_task(std::uint32_t site) const noexcept { return {site, region().number, age}; }
+
+bool Event::is_waiting() const noexcept {
+  if (constructs_->depth == 0) return true;  // in the barrier that ends its region
+  const Function innermost = constructs_->open[constructs_->depth - 1].function;
+  return innermost == Function::omp_parallel || waits(innermost);
+}
+
+Construct* Event::innermost(Function function) noexcept {
+  for (unsigned i = constructs_->depth; i-- > 0;)
+    if (constructs_->open[i].function == function) return &constructs_->open[i];
+  return nullptr;
+}
+
+void Event::begin(Function function, std::uint32_t site, Region region,
+                  std::initializer_list<std::uint64_t> arguments) noexcept {
+  if (thread_->counts_only) [[unlikely]] {
+    thread_->count_only(static_cast<std::uint16_t>(function));
+    return;
+  }
+  if (constructs_->depth == Constructs::capacity) {
+    ++constructs_->overflow;
+    return;
+  }
+  thread_->begin_weighing();
+  Construct& construct = constructs_->open[constructs_->depth++];
+  construct.region = region;
+  construct.site = site;
+  construct.function = function;
+  construct.argument_count = static_cast<std::uint8_t>(arguments.size());
+  std::copy(arguments.begin(), arguments.end(), construct.arguments);
+  construct.enter = recorder::now();
+}
+
+void Event::end(std::initializer_list<Function> functions) noexcept {
+  const std::uint64_t leave = recorder::now();
+  if (constructs_->overflow != 0) {
+    --constructs_->overflow;
+    return;
+  }
+  const bool ends_task = is_task(*functions.begin()) || *functions.begin() == Function::omp_parallel;
+  unsigned depth = constructs_->depth;
+  while (depth != 0 && !is_among(constructs_->open[depth - 1].function, functions))
+    if (is_task(constructs_->open[--depth].function) && !ends_task) return;
+  if (depth == 0) return;
+  constructs_->depth = depth - 1;
+  const Construct& construct = constructs_->open[depth - 1];
+  const auto function = static_cast<std::uint16_t>(construct.function);
+  recorder::KnownRows& rows = constructs_->rows[(construct.site + 7U * function) % Constructs::row_sets];
+  const recorder::ErrnoGuard guard;
+  recorder::commit_call(*thread_,
+                        {function, construct.site, construct.region.number, construct.enter, leave, format::no_bytes,
+                         std::span(construct.arguments, construct.argument_count)},
+                        rows);
+  recorder::end_weighing(*thread_, function, leave - construct.enter);
+}
+
+void forget_thread(recorder::Location&) noexcept {
+  if (own_constructs != nullptr) recorder::unmap_memory(own_constructs, sizeof(Constructs));
+  own_constructs = nullptr;
+}
+
+void forget_parent() noexcept {
+  age = age == 0x7fff ? 1 : age + 1;
+  if (regions.exchange(0) != 0) std::memset(static_cast<void*>(region_numbers), 0, sizeof region_numbers);
+  if (own_constructs != nullptr) own_constructs->depth = own_constructs->overflow = 0;
+}
+
+}  // namespace tare::openmp

@@ -1,0 +1,181 @@
+#include "stacks/signals.h"
+
+#include <dlfcn.h>
+#include <sys/signalfd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "recorder/errno_guard.h"
+#include "recorder/system.h"
+#include "stacks/timer.h"
+
+namespace tare::stacks {
+namespace {
+
+template <class Signature>
+struct Next;
+// A function below this library.
+template <class Result, class... Parameters>
+struct Next<Result(Parameters...)> {
+  using Function = Result(Parameters...);
+  Function* found = nullptr;
+  void find(const char* name) noexcept { found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)); }
+};
+
+using Handler = void (*)(int);
+constinit Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction;
+constinit Next<Handler(int, Handler)> next_signal;
+constinit Next<int(const sigset_t*, int*)> next_sigwait;
+constinit Next<int(const sigset_t*, siginfo_t*)> next_sigwaitinfo;
+constinit Next<int(const sigset_t*, siginfo_t*, const timespec*)> next_sigtimedwait;
+constinit Next<int(int, const sigset_t*, int)> next_signalfd;
+
+[[gnu::constructor]] void find_next() noexcept {
+  next_sigaction.find("sigaction");
+  next_signal.find("signal");
+  next_sigwait.find("sigwait");
+  next_sigwaitinfo.find("sigwaitinfo");
+  next_sigtimedwait.find("sigtimedwait");
+  next_signalfd.find("signalfd");
+}
+
+constinit std::atomic<bool> is_taken{false};
+constinit recorder::SpinLock lock;
+constinit OfTimers* timers_handler = nullptr;
+constinit struct sigaction of_program {};  // what the program has set for the signal, once it is taken
+
+// Holds the lock, while no signal interrupts this thread: the handler needs the lock.
+class Undisturbed {
+ public:
+  Undisturbed() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    lock.lock();
+  }
+  ~Undisturbed() {
+    lock.unlock();
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// The signal was sent by another than the timers.
+void pass_on(int number, siginfo_t* info, void* context) noexcept {
+  struct sigaction action;
+  {
+    const recorder::Locked locked(lock);
+    action = of_program;
+  }
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;  // by default, it is ignored, too
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(number, info, context);
+  else
+    action.sa_handler(number);
+}
+
+void handle(int number, siginfo_t* info, void* context) noexcept {
+  if (is_of_timer(*info))
+    timers_handler(context);
+  else
+    pass_on(number, info, context);
+}
+
+// Whether the program's setting of the signal is to be kept here instead.
+bool is_kept(int number) noexcept { return number == signal_number && is_taken.load(std::memory_order_acquire); }
+
+// Keeps the setting, if there is one, and returns the one before.
+struct sigaction keep(const struct sigaction* action) noexcept {
+  const Undisturbed undisturbed;
+  const struct sigaction before = of_program;
+  if (action != nullptr) of_program = *action;
+  return before;
+}
+
+// The signals, but for that of the timers.
+sigset_t without_timers(const sigset_t& signals) noexcept {
+  sigset_t others = signals;
+  if (is_taken.load(std::memory_order_acquire)) sigdelset(&others, signal_number);
+  return others;
+}
+
+}  // namespace
+
+void take_signal(OfTimers* of_timers) noexcept {
+  const Undisturbed undisturbed;
+  if (is_taken.load(std::memory_order_relaxed) || next_sigaction.found == nullptr) return;
+  timers_handler = of_timers;
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  if (next_sigaction.found(signal_number, &action, &of_program) == 0) is_taken.store(true, std::memory_order_release);
+}
+
+void release_signal() noexcept { lock.reset(); }
+
+}  // namespace tare::stacks
+
+#define TARE_EXPORT [[gnu::visibility("default")]]
+
+// Not noexcept: those that wait are cancellation points.
+extern "C" {
+
+TARE_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
+  using namespace tare::stacks;
+  if (!is_kept(number)) {
+    if (next_sigaction.found == nullptr) find_next();
+    return next_sigaction.found(number, action, before);
+  }
+  const struct sigaction kept = keep(action);
+  if (before != nullptr) *before = kept;
+  return 0;
+}
+
+TARE_EXPORT __sighandler_t signal(int number, __sighandler_t handler) noexcept {
+  using namespace tare::stacks;
+  if (!is_kept(number)) {
+    if (next_signal.found == nullptr) find_next();
+    return next_signal.found(number, handler);
+  }
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  return keep(&action).sa_handler;
+}
+
+TARE_EXPORT int sigwait(const sigset_t* signals, int* number) {
+  using namespace tare::stacks;
+  if (next_sigwait.found == nullptr) find_next();
+  const sigset_t others = without_timers(*signals);
+  return next_sigwait.found(&others, number);
+}
+
+TARE_EXPORT int sigwaitinfo(const sigset_t* signals, siginfo_t* info) {
+  using namespace tare::stacks;
+  if (next_sigwaitinfo.found == nullptr) find_next();
+  const sigset_t others = without_timers(*signals);
+  return next_sigwaitinfo.found(&others, info);
+}
+
+TARE_EXPORT int sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* timeout) {
+  using namespace tare::stacks;
+  if (next_sigtimedwait.found == nullptr) find_next();
+  const sigset_t others = without_timers(*signals);
+  return next_sigtimedwait.found(&others, info, timeout);
+}
+
+TARE_EXPORT int signalfd(int descriptor, const sigset_t* signals, int flags) noexcept {
+  using namespace tare::stacks;
+  if (next_signalfd.found == nullptr) find_next();
+  const sigset_t others = without_timers(*signals);
+  return next_signalfd.found(descriptor, &others, flags);
+}
+}

@@ -1,0 +1,15 @@
+// The signal of the timers, which the program may use, too. The library exports sigaction, signal, and the functions
+// that wait for signals ahead of the C library's. So a handler that the program sets is kept, and called for all
+// signals but those of the timers; and no program waits for these.
+#pragma once
+
+namespace tare::stacks {
+
+// Sets the handler of the signal, once: signals of the timers are passed to `of_timers`, with a ucontext_t.
+using OfTimers = void(void* context) noexcept;
+void take_signal(OfTimers* of_timers) noexcept;
+
+// For a forked child: no thread holds a lock.
+void release_signal() noexcept;
+
+}  // namespace tare::stacks

@@ -1,0 +1,63 @@
+#include "stacks/timer.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "recorder/clock.h"
+
+namespace tare::stacks {
+namespace {
+
+// The number that the kernel gives it.
+using KernelTimer = int;
+constexpr KernelTimer none = -1;
+constinit thread_local KernelTimer timer [[gnu::tls_model("initial-exec")]] = none;
+
+constinit thread_local std::uint64_t last_ns [[gnu::tls_model("initial-exec")]] = 0;
+
+constinit char cookie = 0;  // its address distinguishes the signals of these timers
+
+}  // namespace
+
+bool begin_timer(std::uint64_t interval_ns) noexcept {
+  if (timer != none) return true;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal_number;
+  event.sigev_value.sival_ptr = &cookie;
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+  KernelTimer made = none;
+  if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &made) != 0) return false;
+  constexpr std::uint64_t second = 1'000'000'000;
+  const timespec each{static_cast<time_t>(interval_ns / second), static_cast<long>(interval_ns % second)};
+  const itimerspec when{each, each};
+  timer = made;
+  last_ns = recorder::read_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (syscall(SYS_timer_settime, made, 0, &when, nullptr) == 0) return true;
+  end_timer();
+  return false;
+}
+
+std::uint64_t ns_since_last() noexcept {
+  const std::uint64_t before = last_ns;
+  last_ns = recorder::read_ns(CLOCK_THREAD_CPUTIME_ID);
+  return last_ns - before;
+}
+
+void end_timer() noexcept {
+  if (timer == none) return;
+  syscall(SYS_timer_delete, timer);
+  timer = none;
+}
+
+bool has_timer() noexcept { return timer != none; }
+
+void forget_timer() noexcept { timer = none; }
+
+bool is_of_timer(const siginfo_t& info) noexcept {
+  return info.si_code == SI_TIMER && info.si_value.sival_ptr == &cookie;
+}
+
+}  // namespace tare::stacks

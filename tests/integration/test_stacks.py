@@ -1,0 +1,225 @@
+"""Samples of stacks (--with stacks): where processor time goes, of programs that use known times in known
+functions (programs/stacks.c), and that they run as they do alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tare as api
+from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from measured import PROGRAMS, Measurement, left_in_memory, measure
+
+MS = 1_000_000
+both_families = pytest.mark.parametrize(
+    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
+)
+SCRIPT = """
+import time
+
+def spend(ms):
+    end = time.thread_time() + ms / 1000
+    while time.thread_time() < end:
+        for _ in range(1000):
+            pass
+
+def first():
+    spend(100)
+
+def second():
+    spend(300)
+
+first()
+second()
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("stacks") / "stacks"
+    compile_c(openmpi4(), [PROGRAMS / "stacks.c"], made, "-O2", "-g", "-pthread")
+    return made
+
+
+def alone(tare: Path, directory: Path, *argv: Path | str, options: tuple[str, ...] = ()) -> Measurement:
+    """Runs a program that does not call MPI."""
+    command = [tare, "run", "--quiet", "--with", "stacks", *options, "-o", directory, "--", *argv]
+    ended = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=120, check=False
+    )
+    return Measurement(tare, directory, ended)
+
+
+def said(measured: Measurement, verb: str, *options: Path | str) -> str:
+    command = [str(word) for word in (measured.tare, verb, measured.directory, *options)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+@dataclass
+class Times:
+    """Processor time in ms, by the innermost of the program's functions that are known."""
+
+    ms: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    samples: int = 0
+
+    def near(self, name: str, true_ms: float, in_all_ms: float) -> bool:
+        return is_near(self.ms[name], true_ms, in_all_ms, self.samples)
+
+
+def times(run: Path, **chosen: int) -> Times:
+    found = Times()
+    opened = api.open(run)
+    for row in opened.rows(opened.stack_samples):
+        if row.activity != "program" or any(getattr(row, name) != value for name, value in chosen.items()):
+            continue
+        path = opened.sites[row.site].path if row.site is not None else ()
+        words = (word for frame in path for word in re.findall(r"\w+", frame.caller or ""))
+        name = next((word for word in words if word in {"first", "second"}), "other")
+        found.ms[name] += row.time_ns / MS
+        found.samples += row.samples
+    return found
+
+
+def is_near(measured_ms: float, true_ms: float, in_all_ms: float, number: int) -> bool:
+    """Whether they differ by at most four standard deviations of a binomial share, and some samples.
+
+    A busy machine takes fewer samples than one each 10 ms: the system sends signals at its ticks.
+    """
+    each_ms = in_all_ms / max(number, 1)
+    share = true_ms / in_all_ms
+    return abs(measured_ms - true_ms) <= each_ms * (4 * sqrt(number * share * (1 - share)) + 6)
+
+
+def test_time_by_function_and_thread_of_a_program_without_mpi(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    measured = alone(tare, tmp_path / "run", program, "alone", "200")
+    assert (measured.ended.returncode, measured.ended.stdout, measured.ended.stderr) == (0, "done\n", "")
+    main, other = times(measured.directory, thread=0), times(measured.directory, thread=1)
+    assert main.near("first", 200, 800)
+    assert main.near("second", 600, 800)
+    assert other.ms["first"] == 0
+    assert other.near("second", 800, 800)
+    opened = api.open(measured.directory)
+    (sampling,) = opened.rows(opened.stack_sampling)
+    assert sampling.interval_ns == 10 * MS
+    assert (sampling.lost, sampling.unsampled_threads) == (0, 0)
+    # All of its processor time is in samples, or after the last one of a thread.
+    in_all_ns = sum(row.time_ns for row in opened.rows(opened.stack_samples)) + sampling.missed_ns
+    assert 1600 * MS <= in_all_ns <= 1700 * MS
+    assert 0 < sampling.cost_ns < 100 * MS
+
+
+@both_families
+def test_the_function_that_makes_a_rank_late(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    built = tmp_path / "stacks"
+    compile_c(mpi, [PROGRAMS / "stacks.c"], built, "-O2", "-g", "-pthread")
+    measured = measure(tare, mpi, 2, [built, "ranks", "100"], tmp_path / "run", "--with", "stacks", "--trace")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    for rank in range(2):
+        assert times(measured.directory, rank=rank).near("first", 100, 500)
+    assert times(measured.directory, rank=1).near("second", 400, 500)
+    found = json.loads(said(measured, "profile", "--by", "function", "--json"))["functions"]
+    (in_second,) = (each for each in found if each["function"] == "compute (inlined in second)")
+    assert (in_second["source"], in_second["rank_max"], in_second["calls"]) == ("program", 1, None)
+    assert in_second["time_ns"] == in_second["rank_max_ns"] == 2 * in_second["rank_mean_ns"]
+    assert 0 < in_second["error_ns"] < in_second["time_ns"]
+    for name, least_ns in (("second", in_second["time_ns"]), ("main", 500 * MS)):
+        (outer,) = (each for each in found if each["function"] == name)
+        assert outer["with_callees_ns"] >= least_ns
+    (barrier,) = (each for each in found if each["function"] == "MPI_Barrier")
+    assert (barrier["source"], barrier["calls"]) == ("MPI", 2)
+    # A rank that waits in MPI uses its processor, too: such samples are of the call.
+    opened = api.open(measured.directory)
+    in_calls = [row for row in opened.rows(opened.stack_samples) if row.activity == "call"]
+    assert {row.rank for row in in_calls} <= {0, 1}
+    # In the trace, the samples lie between the calls.
+    events = [row for row in measured.all_events() if row["function"] == "stack_sample"]
+    assert {row["caller"] for row in events} & {"second", "compute (inlined in second)"}
+
+
+def test_functions_of_python(tare: Path, tmp_path: Path) -> None:
+    script = tmp_path / "spends.py"
+    script.write_text(SCRIPT)
+    measured = alone(tare, tmp_path / "run", sys.executable, script)
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    opened = api.open(measured.directory)
+    found = Times()
+    for row in opened.rows(opened.stack_samples):
+        found.samples += row.samples
+        callers = [frame.caller for frame in opened.sites[row.site].path] if row.site is not None else []
+        for name in ("first", "second"):
+            if name in callers:
+                assert callers[callers.index(name) - 1] == "spend"
+                found.ms[name] += row.time_ns / MS
+    assert found.near("first", 100, 400)
+    assert found.near("second", 300, 400)
+
+
+def test_a_program_that_uses_signals_is_not_disturbed(program: Path, tare: Path, tmp_path: Path) -> None:
+    bare = subprocess.run(
+        [program, "signals", "100"], capture_output=True, text=True, timeout=60, check=False
+    )
+    measured = alone(tare, tmp_path / "run", program, "signals", "100")
+    assert (measured.ended.returncode, measured.ended.stdout) == (bare.returncode, bare.stdout)
+    assert bare.stdout == "urgent 2 own 1 profiled 1 faults 1 waited well\n"
+    assert times(measured.directory, thread=0).near("first", 200, 200)
+
+
+def test_time_with_blocked_signals_is_said_to_be_missing(program: Path, tare: Path, tmp_path: Path) -> None:
+    measured = alone(tare, tmp_path / "run", program, "blocked", "100")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")
+    opened = api.open(measured.directory)
+    (sampling,) = opened.rows(opened.stack_sampling)
+    assert 300 * MS <= sampling.missed_ns <= 500 * MS
+    assert times(measured.directory).ms["first"] < 250
+    assert "there is no sample: threads had blocked the signal" in " ".join(
+        said(measured, "profile", "--by", "function").split()
+    )
+
+
+def test_a_call_that_was_left_is_over(tare: Path, tmp_path: Path, program: Path) -> None:
+    measured = measure(tare, openmpi4(), 1, [program, "left", "100"], tmp_path / "run", "--with", "stacks")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")
+    assert times(measured.directory).near("first", 100, 100)
+
+
+def test_a_fork_and_another_program(program: Path, tare: Path, tmp_path: Path) -> None:
+    forked = alone(tare, tmp_path / "forked", program, "fork", "100")
+    assert (forked.ended.returncode, forked.ended.stdout) == (0, "child 7\n")
+    assert times(forked.directory).near("first", 100, 100)
+    executed = alone(tare, tmp_path / "executed", program, "exec", "50")
+    assert (executed.ended.returncode, executed.ended.stdout) == (0, "done\n")
+    assert times(executed.directory).near("second", 350, 400)
+
+
+def test_a_kill_loses_no_sample(program: Path, tare: Path, tmp_path: Path) -> None:
+    measured = alone(tare, tmp_path / "run", program, "killed", "200")
+    assert measured.ended.returncode == -9
+    assert times(measured.directory).near("first", 200, 200)
+    assert not left_in_memory(measured.directory)
+
+
+def test_flame_graphs_have_the_program_and_its_calls(program: Path, tare: Path, tmp_path: Path) -> None:
+    measured = measure(tare, openmpi4(), 2, [program, "ranks", "100"], tmp_path / "run", "--with", "stacks")
+    folded = tmp_path / "stacks.folded"
+    said(measured, "export", "--to", "folded", "-o", folded)
+    lines = [line.rpartition(" ") for line in folded.read_text().splitlines()]
+    ns: dict[str, int] = defaultdict(int)
+    for path, _, time in lines:
+        ns[path] += int(time)
+    late = sum(time for path, time in ns.items() if path.startswith("rank 1;") and "second" in path)
+    assert is_near(late / MS, 400, 500, len(lines)), folded.read_text()
+    assert any(re.match(r"rank 0;[^;]*main.*;MPI_Barrier$", path) for path in ns)
+    speedscope = tmp_path / "stacks.speedscope.json"
+    said(measured, "export", "--to", "speedscope", "-o", speedscope)
+    document: dict[str, Any] = json.loads(speedscope.read_text())
+    assert [each["name"] for each in document["profiles"]] == ["rank 0", "rank 1"]

@@ -1,0 +1,215 @@
+/* Threads that use a processor for known times in known functions. usage: stacks MODE [MS]
+ *
+ * alone     without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
+ * ranks     with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
+ * signals   as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for all
+ * signals blocked   MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second` left      leaves a
+ * call of MPI by longjmp, then MS ms in `first` fork      MS ms in `first` in a child, then in the parent exec      MS
+ * ms in `first`, then executes itself as `alone` with all signals blocked killed    MS ms in `first`, then kills itself
+ *
+ * Times are processor time, so they do not depend on what else runs.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile double sink;
+static volatile sig_atomic_t urgent, profiled, faults;
+
+static double processor_s(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static inline __attribute__((always_inline)) void compute(double ms) {
+  const double end = processor_s() + ms / 1000;
+  while (processor_s() < end)
+    for (int i = 0; i < 20000; i++) sink += 1.0 / (1.0 + i);
+}
+
+/* The functions differ, so that no compiler makes one of them. */
+__attribute__((noinline)) static void first(double ms) {
+  compute(ms);
+  sink += 1;
+}
+__attribute__((noinline)) static void second(double ms) {
+  compute(ms);
+  sink += 2;
+}
+
+static void* other_thread(void* ms) {
+  second(4 * *(double*)ms);
+  return NULL;
+}
+
+static int alone(double ms) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, other_thread, &ms);
+  first(ms);
+  second(3 * ms);
+  pthread_join(thread, NULL);
+  puts("done");
+  return 0;
+}
+
+static int ranks(double ms) {
+  int rank, size;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  first(ms);
+  if (rank == size - 1) second(4 * ms);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (rank == 0) puts("done");
+  return 0;
+}
+
+static void on_urgent(int number, siginfo_t* info, void* context) {
+  (void)context;
+  if (number == SIGURG && info->si_code == SI_TKILL) ++urgent;
+}
+static void on_profile(int number) {
+  (void)number;
+  ++profiled;
+}
+static sigjmp_buf after_fault;
+static void on_fault(int number) {
+  (void)number;
+  ++faults;
+  siglongjmp(after_fault, 1);
+}
+
+static void* waiter(void* result) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  first(40);  // what a timer sends meanwhile is pending
+  int number = 0;
+  sigdelset(&all, SIGPROF);  // which the main thread handles
+  sigwait(&all, &number);
+  *(int*)result = number;
+  return NULL;
+}
+
+static int signals(double ms) {
+  static char small_stack[16384];
+  const stack_t own = {.ss_sp = small_stack, .ss_size = sizeof small_stack};
+  sigaltstack(&own, NULL);
+  struct sigaction action = {.sa_sigaction = on_urgent, .sa_flags = SA_SIGINFO}, before;
+  sigaction(SIGURG, &action, NULL);
+  sigaction(SIGURG, NULL, &before);
+  const int is_own = before.sa_sigaction == on_urgent;
+  struct sigaction profile = {.sa_handler = on_profile, .sa_flags = SA_RESTART};
+  sigaction(SIGPROF, &profile, NULL);
+  struct sigaction fault = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
+  sigaction(SIGSEGV, &fault, NULL);
+  const struct itimerval each = {{0, 10000}, {0, 10000}};
+  setitimer(ITIMER_PROF, &each, NULL);
+  int waited = 0;
+  pthread_t thread;
+  pthread_create(&thread, NULL, waiter, &waited);
+  first(ms);
+  raise(SIGURG);
+  raise(SIGURG);
+  if (sigsetjmp(after_fault, 1) == 0) raise(SIGSEGV);
+  first(ms);
+  pthread_kill(thread, SIGUSR2);
+  pthread_join(thread, NULL);
+  const struct itimerval none = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_PROF, &none, NULL);
+  printf("urgent %d own %d profiled %d faults %d waited %s\n", (int)urgent, is_own, profiled > 0, (int)faults,
+         waited == SIGUSR2 ? "well" : "badly");
+  return 0;
+}
+
+static int blocked(double ms) {
+  sigset_t all, before;
+  sigfillset(&all);
+  first(ms);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  first(4 * ms);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  second(ms);
+  puts("done");
+  return 0;
+}
+
+static jmp_buf out_of_call;
+static void leave(MPI_Comm* comm, int* error, ...) {
+  (void)comm;
+  (void)error;
+  longjmp(out_of_call, 1);
+}
+
+static int left(double ms) {
+  MPI_Errhandler handler;
+  MPI_Init(NULL, NULL);
+  MPI_Comm_create_errhandler(leave, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (setjmp(out_of_call) == 0) MPI_Send(NULL, 0, MPI_BYTE, 1000, 0, MPI_COMM_WORLD);
+  first(ms);
+  MPI_Finalize();
+  puts("done");
+  return 0;
+}
+
+static int forked(double ms) {
+  first(ms);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    first(ms);
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("child %d\n", WEXITSTATUS(status));
+  return 0;
+}
+
+static int executed(double ms, char* program, char* text) {
+  sigset_t all;
+  sigfillset(&all);
+  first(ms);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  first(ms);
+  char* const arguments[] = {program, "unblocked", text, NULL};
+  execv(program, arguments);
+  return 1;
+}
+
+static int unblocked(double ms) {
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+  return alone(ms);
+}
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
+  const double ms = argc > 2 ? atof(argv[2]) : 100;
+  if (strcmp(mode, "alone") == 0) return alone(ms);
+  if (strcmp(mode, "ranks") == 0) return ranks(ms);
+  if (strcmp(mode, "signals") == 0) return signals(ms);
+  if (strcmp(mode, "blocked") == 0) return blocked(ms);
+  if (strcmp(mode, "left") == 0) return left(ms);
+  if (strcmp(mode, "fork") == 0) return forked(ms);
+  if (strcmp(mode, "exec") == 0) return executed(ms, argv[0], argv[2]);
+  if (strcmp(mode, "unblocked") == 0) return unblocked(ms);
+  if (strcmp(mode, "killed") == 0) {
+    first(ms);
+    kill(getpid(), SIGKILL);
+  }
+  return 2;
+}

@@ -1,0 +1,130 @@
+"""Regions of OpenMP and POP's efficiencies of hybrid programs, computed by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from made import made
+from tare._native import Process
+from tare.analysis.efficiency import efficiencies
+from tare.analysis.hybrid import MORE_THREADS, hybrid_efficiencies, useful_of_threads
+from tare.analysis.regions import summed
+from tare.reporters import openmp
+
+NO_PLACE = {"object": None, "offset": None, "tail_call": None}
+
+
+def row(rank: int, thread: int, line: int, **values: int) -> Any:
+    """A row of the table `regions`; without values, the thread was not in the region."""
+    known = dict.fromkeys(("regions", "regions_ns", "calls", "team_ns", "work_ns", "idle_ns", "wait_ns"), 0)
+    known |= {"world": 0, "rank": rank, "pid": 100 + rank, "thread": thread, "site": line} | values
+    return SimpleNamespace(file="a.c", line=line, caller="solve", **NO_PLACE, **known)
+
+
+# Rank 0: a region of 10 calls, 400 ns. Thread 0 works 400 ns in it, thread 1 100 ns. Rank 1: half idle.
+ROWS = [
+    row(0, 0, 7, regions=10, regions_ns=400, calls=10, team_ns=400, work_ns=400),
+    row(0, 1, 7, calls=10, team_ns=400, work_ns=100),
+    row(1, 0, 7, regions=5, regions_ns=100, calls=5, team_ns=100, work_ns=50),
+    row(1, 1, 7, calls=5, team_ns=100, work_ns=50),
+    row(1, 0, 9, regions=1, regions_ns=50, calls=1, team_ns=50, work_ns=50),
+]
+PROCESSES = [
+    made(
+        Process, world=0, rank=0, pid=100, size=2, net_ns=1000, threads_ns=1000, mpi_ns=100, has_results=True
+    ),
+    made(
+        Process, world=0, rank=1, pid=101, size=2, net_ns=1000, threads_ns=1000, mpi_ns=600, has_results=True
+    ),
+]
+
+
+def test_regions_by_line() -> None:
+    first, second = summed(ROWS)
+    assert (first.line, first.calls, first.time_ns, first.threads) == (7, 15, 500, 4)
+    assert (first.team_ns, first.work_ns, first.idle_ns, first.idle_share) == (1000, 600, 400, 0.4)
+    assert (first.work_mean_ns, first.work_max_ns) == (150, 400)
+    assert (first.work_max_rank, first.work_max_thread) == (0, 0)
+    assert (second.line, second.threads, second.idle_share) == (9, 1, 0)
+
+
+def test_regions_by_rank_and_thread() -> None:
+    by_rank = {(each.rank, each.line): each for each in summed(ROWS, ["rank"])}
+    assert by_rank[0, 7].idle_share == pytest.approx(300 / 800)
+    assert by_rank[1, 7].idle_share == 0.5
+    assert by_rank[1, 7].calls == 5
+    by_thread = {(each.rank, each.thread, each.line): each for each in summed(ROWS, ["rank", "thread"])}
+    assert by_thread[0, 1, 7].idle_share == 0.75
+    assert by_thread[0, 1, 7].calls == 10
+    assert by_thread[0, 1, 7].time_ns == 400
+
+
+def test_useful_time_of_threads() -> None:
+    # 900 ns outside MPI, of which 400 in the region, in which it works all the time.
+    assert useful_of_threads(PROCESSES[0], ROWS[:2]) == [900, 100]
+    # 400 ns outside MPI, of which it idles 50.
+    assert useful_of_threads(PROCESSES[1], ROWS[2:]) == [350, 50]
+    # A region in a region: 30 ns, of which its thread works 20.
+    nested = [
+        row(0, 1, 7, calls=1, team_ns=100, work_ns=100),
+        row(0, 1, 8, regions=1, regions_ns=30, calls=1, work_ns=20),
+    ]
+    assert useful_of_threads(PROCESSES[0], nested) == [900, 90]
+    # A thread of the program's own.
+    own = [row(0, 1, 7, regions=2, regions_ns=80, calls=2, work_ns=50)]
+    assert useful_of_threads(PROCESSES[0], own) == [900, 50]
+
+
+def test_hybrid_efficiencies() -> None:
+    found = efficiencies(PROCESSES)
+    (hybrid,) = hybrid_efficiencies(found, PROCESSES, ROWS)
+    assert (hybrid.world, hybrid.pid, hybrid.threads) == (0, None, 4)
+    # Useful: 900, 100, 350 and 50 of 1000 ns. For MPI: 900 and 400.
+    assert hybrid.parallel_efficiency == pytest.approx(1400 / 4000)
+    assert hybrid.load_balance == pytest.approx(350 / 900)
+    assert hybrid.communication_efficiency == pytest.approx(0.9)
+    assert found[0].parallel_efficiency == pytest.approx(0.65)
+    assert hybrid.openmp_parallel_efficiency == pytest.approx(0.35 / 0.65)
+    assert hybrid.openmp_load_balance == pytest.approx((350 / 900) / (650 / 900))
+    assert hybrid.openmp_communication_efficiency == pytest.approx(1)
+    texts = [text for _, text in openmp.sheet([hybrid]).rows]
+    assert texts[0].startswith("35.0 %") and texts[3].startswith("53.8 %")
+
+
+def test_a_program_without_mpi_has_the_efficiencies_of_openmp() -> None:
+    alone = made(Process, world=0, rank=-1, pid=99, net_ns=1000, threads_ns=1000, has_results=True)
+    rows = [
+        row(-1, 0, 7, pid=99, regions=10, regions_ns=400, calls=10, work_ns=300),
+        row(-1, 1, 7, pid=99, calls=10, work_ns=100),
+    ]
+    (found,) = hybrid_efficiencies([], [alone], rows)
+    assert (found.world, found.pid, found.threads) == (None, 99, 2)
+    assert found.openmp_parallel_efficiency == pytest.approx((900 + 100) / 2000)
+    assert found.openmp_load_balance == pytest.approx(500 / 900)
+    assert found.openmp_communication_efficiency == pytest.approx(0.9)
+
+
+def test_without_regions_there_are_none() -> None:
+    assert hybrid_efficiencies(efficiencies(PROCESSES), PROCESSES, []) == []
+
+
+def test_they_are_not_known_if_several_threads_call_mpi() -> None:
+    several = [
+        made(
+            Process,
+            world=0,
+            rank=0,
+            pid=100,
+            size=1,
+            net_ns=1000,
+            threads_ns=2000,
+            mpi_ns=100,
+            has_results=True,
+        )
+    ]
+    (found,) = hybrid_efficiencies(efficiencies(several), several, ROWS[:2])
+    assert found.why_none == MORE_THREADS
+    assert found.parallel_efficiency is None
+    assert openmp.sheet([found]).rows == [["parallel efficiency", f"- {MORE_THREADS}"]]
