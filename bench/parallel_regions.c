@@ -36,9 +36,10 @@ static double with_barrier(long count) {
 }
 
 int main(int argc, char** argv) {
-  const long count = argc > 1 ? atol(argv[1]) : 200, rounds = argc > 2 ? atol(argv[2]) : 300;
+  const long count = argc > 1 ? atol(argv[1]) : 100, rounds = argc > 2 ? atol(argv[2]) : 100;
   double region = 1e30, busy_region = 1e30;
-  for (long i = 0; i < rounds; ++i) {
+  const double begin = now_ns();
+  for (long i = 0; i < rounds && now_ns() - begin < 2e9; ++i) {
     const double one = empty(count), other = with_barrier(count);
     if (one < region) region = one;
     if (other < busy_region) busy_region = other;

@@ -32,7 +32,7 @@ LIMIT = 300.0
 def measure(rounds: int) -> list[Table]:
     tables = []
     for number, (name, compiler) in enumerate(RUNTIMES.items()):
-        argv: list[Path | str] = [_compiled(compiler, f"parallel_regions_{number}"), "200", "300"]
+        argv: list[Path | str] = [_compiled(compiler, f"parallel_regions_{number}"), "100", "100"]
         measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), partial(_run, argv))
         tables.append(
             _table(f"A parallel region, 2 threads, {name}", measured, "region_min_ns", {PROFILE: LIMIT})
