@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tare.analysis.where import Look
 
 LOOK_EVERY_S = 2.0
+# If other nodes have to be asked, which copy what they know into the run directory.
+ASK_EVERY_S = 30.0
 
 
 class Hanging:
@@ -29,6 +31,8 @@ class Hanging:
         self._rounds = live.rounds
         self._heard = self._looked = time.monotonic()
         self._look: Look | None = None
+        self._silent: list[str] = []  # who has not answered, and is not waited for again
+        self._every_s = LOOK_EVERY_S
 
     def verdict(self, limit_ns: int) -> Hang | None:
         """The hang of ranks that say nothing for so long; takes a second if some are silent."""
@@ -39,9 +43,11 @@ class Hanging:
         if not (self._live.has_silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
             self._look = None
             return None
-        if self._look is None or now - self._looked >= LOOK_EVERY_S:
+        if self._look is None or now - self._looked >= self._every_s:
             with suppress(TareError, OSError):
-                _, self._look = look_twice(self._run, None)
+                recording, self._look = look_twice(self._run, None, self._silent)
+                if recording.answers is not None:
+                    self._silent, self._every_s = recording.answers.silent, ASK_EVERY_S
             self._looked = time.monotonic()
         if self._look is None:
             return None

@@ -39,25 +39,25 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
     return conclude(recording)
 
 
-def look_twice(run: Path, member: str | None) -> tuple[Run, Look]:
+def look_twice(run: Path, member: str | None, silent: Collection[str] = ()) -> tuple[Run, Look]:
     """Looks at all nodes that answer. A deadlock must stand at a second look, unless the run is over.
 
     All nodes have answered the first question before the second one is asked: what both answers have was
-    so on all nodes at one moment.
+    so on all nodes at one moment. Those of `silent` are not asked: they have not answered before.
     """
-    with _seen(run, member) as recording:
+    with _seen(run, member, silent) as recording:
         first = places.look(recording)
         if first.is_over or not places.needs_second_look(first):
             return recording, first
-        silent = recording.answers.silent if recording.answers else []
+        silent = recording.answers.silent if recording.answers else silent
     time.sleep(places.blocked_in_s(first))
     with _seen(run, member, silent) as recording:
         return recording, places.look(recording, places.identities(first.calls))
 
 
 @contextmanager
-def _seen(run: Path, member: str | None, silent: Collection[str] = ()) -> Iterator[Run]:
-    """The run as it is here and on nodes that answer; those of `silent` are not asked any more."""
+def _seen(run: Path, member: str | None, silent: Collection[str]) -> Iterator[Run]:
+    """The run as it is here and on nodes that answer."""
     recording = open_readable(run, member)
     whom = asking.others(recording)
     with asking.answered(run, [who for who in whom if who not in silent]) as answers:
