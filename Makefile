@@ -8,11 +8,12 @@
 # make test-aarch64  unit tests, MPI programs and the wheel on an emulated processor
 # make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
+# make release  all of that, and dist/ as it is published
 # make test-slurm  jobs of Slurm over two nodes of this machine
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test test-long bench docs wheel test-wheel test-aarch64 deb test-install test-slurm sanitize coverage mutants format lint clean
+.PHONY: all demo check test test-long bench docs release wheel test-wheel test-aarch64 deb test-install test-slurm sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -76,6 +77,16 @@ bench:
 docs: all
 	@tools/venv.sh docs
 	@tools/docs.sh
+
+# RELEASE_TESTS: what it must pass.
+RELEASE_TESTS := test test-long test-slurm test-wheel test-aarch64 test-install
+
+release:
+	@tools/release.sh check
+	@rm -rf dist
+	@for target in $(RELEASE_TESTS) wheel docs; do $(MAKE) --no-print-directory $$target || exit; done
+	@$(MAKE) --no-print-directory wheel MACHINE=aarch64
+	@tools/release.sh pack
 
 wheel:
 	@tools/apt.sh build optional wheel $(MACHINE)
