@@ -30,7 +30,7 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture(params=[openmpi4, mpich4], ids=lambda debians: debians.__name__, scope="module")
 def env(request: pytest.FixtureRequest) -> MpiEnvironment:
-    """As it is called there."""
+    """Its launcher is that of the root, without what enters it."""
     env: MpiEnvironment = request.param()
     return replace(env, mpiexec=env.mpiexec[-1:])
 
