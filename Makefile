@@ -3,14 +3,17 @@
 # make check  the quick tests: format, types, unit tests, one measured run
 # make test   everything there is to test, but for make test-long
 # make bench  what measuring costs
-# make wheel  wheels that run elsewhere; make test-wheel tests them as somebody who has nothing else
+# make wheel  wheels that run elsewhere, MACHINE=aarch64 on another processor; make test-wheel tests them as somebody who has
+#             nothing else
+# make test-aarch64  unit tests, MPI programs and the wheel on an emulated processor
 # make deb    a Debian package; make test-install tests it, and other ways to install tare, as somebody else
 # make docs   the documentation as a site, build/docs/site
+# make release  all of that, and dist/ as it is published
 # make test-slurm  jobs of Slurm over two nodes of this machine
 # make coverage, make mutants  what the tests reach, and what they notice
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo check test test-long bench docs wheel test-wheel deb test-install test-slurm sanitize coverage mutants format lint clean
+.PHONY: all demo check test test-long bench docs release wheel test-wheel test-aarch64 deb test-install test-slurm sanitize coverage mutants format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -75,15 +78,36 @@ docs: all
 	@tools/venv.sh docs
 	@tools/docs.sh
 
+# RELEASE_TESTS: what it must pass.
+RELEASE_TESTS := test test-long test-slurm test-wheel test-aarch64 test-install
+
+release:
+	@tools/release.sh check
+	@rm -rf dist
+	@for target in $(RELEASE_TESTS) wheel docs; do $(MAKE) --no-print-directory $$target || exit; done
+	@$(MAKE) --no-print-directory wheel MACHINE=aarch64
+	@tools/release.sh pack
+
 wheel:
-	@tools/apt.sh build optional wheel
+	@tools/apt.sh build optional wheel $(MACHINE)
 	@tools/venv.sh build wheel
-	@tools/wheel.sh
+	@tools/wheel.sh $(MACHINE)
 
 test-wheel: wheel
 	@tools/apt.sh test
 	@tools/venv.sh test
 	@$(PYTHON) -m pytest -v tests/install/test_wheel.py
+
+# Call paths are those of the assembly and the unwinder. A program of this machine is not run there. qemu takes more than
+# five minutes for it, so CI does not run it.
+test-aarch64: MACHINE := aarch64
+test-aarch64: wheel
+	@tools/apt.sh test root
+	@tools/venv.sh test
+	@tools/root.sh $(MACHINE)
+	@tools/emulated_tests.sh $(MACHINE)
+	@TARE_TEST_MACHINE=$(MACHINE) $(PYTHON) -m pytest -v --timeout 900 -k "not solver_of_debian" \
+	  tests/install/test_aarch64.py tests/integration/test_paths.py
 
 deb:
 	@tools/apt.sh build optional deb
@@ -93,7 +117,7 @@ deb:
 test-install: all deb
 	@tools/apt.sh test install
 	@tools/venv.sh test
-	@$(PYTHON) -m pytest tests/install --ignore tests/install/test_wheel.py
+	@$(PYTHON) -m pytest tests/install/test_deb.py tests/install/test_prefix.py
 
 # Jobs of Slurm over two nodes, one test at a time: they share the control groups of the machine.
 test-slurm:

@@ -2,6 +2,9 @@
 #
 #   share/man/man1/tare.1, tare-run.1, …
 #   share/bash-completion/completions/tare, share/zsh/site-functions/_tare, share/fish/vendor_completions.d/tare.fish
+if(TARE_HOST_BUILD)
+  install(DIRECTORY ${TARE_HOST_BUILD}/manual/share DESTINATION . COMPONENT manual)
+endif()
 if(NOT TARE_BINDINGS OR CMAKE_CROSSCOMPILING)
   return()
 endif()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from browser import chromium
-from environments import ROOT, MpiEnvironment, all_environments
+from environments import MACHINE, ROOT, MpiEnvironment, all_environments
 from measured import left_in_memory
 
 # Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
@@ -100,6 +100,10 @@ def installed(env: MpiEnvironment) -> MpiEnvironment:
 @pytest.fixture(scope="session")
 def tare() -> Path:
     """The command."""
+    if MACHINE:
+        import roots
+
+        return roots.tare()
     path = ROOT / ".venv" / "bin" / "tare"
     if not path.exists():
         pytest.fail(f"{path} does not exist (run `make`)", pytrace=False)

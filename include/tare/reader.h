@@ -37,7 +37,7 @@ typedef struct tare_reader_table {
   const char* row;  /* what a row of it is: "a process" */
 } tare_reader_table;
 
-/* The version of the library: "0.1.0". */
+/* The version of the library, as "1.2.3". */
 TARE_READER_API const char* tare_reader_version(void);
 
 /* Why the last function that failed in this thread did so. Valid until another one fails in this thread. */

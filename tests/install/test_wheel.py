@@ -7,24 +7,19 @@ import os
 import re
 import resource
 import shutil
-import subprocess
 import time
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import expectations
 import pytest
 from alone import PROGRAMS, Place, build_programs, find_hang, made, pythons, ring, use_verbs, variables
-from environments import ROOT, MpiEnvironment, mpich4, openmpi4
+from environments import MpiEnvironment, mpich4, openmpi4
 from expectations import add_up, differences
+from wheels import MODULES, check_content, wheel
 
-GLIBC = (2, 28)
-OF_GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
-MAX_BYTES = 15e6
 MAX_SECONDS = 60  # of a processor, from nothing to the first summary
 PYTHONS = pythons()
-MODULES = ["_native", "_otf2", "_record"]
 # What docs/api.md has for Python programs.
 USES_API = """
 import tare
@@ -47,20 +42,15 @@ tare.raw("log")("converged")
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who has nothing")
 
 
-def wheel_of(tag: str) -> Path:
-    (wheel,) = (ROOT / "dist").glob(f"tare_mpi-*-{tag}-*.whl")
-    return wheel
-
-
 @pytest.fixture(scope="module", params=PYTHONS, ids=str)
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """A directory to which the wheel was downloaded, and in which pip of a Python has installed it."""
-    wheel = wheel_of("cp311-cp311" if request.param.version == (3, 11) else "cp312-abi3")
+    of = wheel("cp311-cp311" if request.param.version == (3, 11) else "cp312-abi3")
     place = made("venv", request.param)
-    shutil.copy(wheel, place.path)
+    shutil.copy(of, place.path)
     started = time.monotonic(), processor_s()
     place.can(request.param.path, "-m", "venv", "venv")
-    place.can("venv/bin/pip", "install", "--no-cache-dir", wheel.name)
+    place.can("venv/bin/pip", "install", "--no-cache-dir", of.name)
     first = place.run(
         "tare", "run", "-o", "first", "--", *ring(openmpi4(), place.path, 100), extra=variables(openmpi4())
     )
@@ -89,27 +79,7 @@ def env(request: pytest.FixtureRequest) -> MpiEnvironment:
     "tag, modules", [("cp311-cp311", "cpython-311-x86_64-linux-gnu.so"), ("cp312-abi3", "abi3.so")]
 )
 def test_what_is_in_it(tag: str, modules: str, tmp_path: Path) -> None:
-    wheel = wheel_of(tag)
-    assert wheel.name.endswith(f"-{tag}-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64.whl")
-    assert wheel.stat().st_size <= MAX_BYTES
-    with zipfile.ZipFile(wheel) as content:
-        content.extractall(tmp_path)
-    objects = [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
-    names = {path.name for path in objects}
-    assert {"libtare.so", "libtare_record.so.0", "libtare-reader.so.0", "tared"} <= names
-    assert {name for name in names if name.startswith("_")} == {f"{name}.{modules}" for name in MODULES}
-    for path in objects:
-        dynamic = subprocess.run(["readelf", "-dVW", path], capture_output=True, text=True, check=True).stdout
-        assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)) <= OF_GLIBC, path
-        assert "PATH)" not in dynamic, path
-        versions = [tuple(map(int, v.split("."))) for v in re.findall(r"Name: GLIBC_([\d.]+)", dynamic)]
-        assert max(versions, default=GLIBC) <= GLIBC, path
-        assert str(ROOT).encode() not in path.read_bytes(), path
-    (licences,) = tmp_path.glob("*.dist-info/licenses/linked")
-    texts = {path.name: path.read_text(errors="replace") for path in licences.iterdir()}
-    for linked in ("zeromq3", "elfutils", "nanobind", "libzstd-dev", "libotf2-trace-dev", "libstdc++-12-dev"):
-        assert "opyright" in texts[linked]
-    assert "GNU LESSER GENERAL PUBLIC LICENSE" in texts["LGPL-3"]
+    check_content(wheel(tag), modules, tmp_path)
 
 
 def test_verbs(place: Place, env: MpiEnvironment) -> None:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from environments import PYTHON, MpiEnvironment, all_environments, compile_c, mpich4, openmpi4, run
+from environments import GCC, PYTHON, MpiEnvironment, all_environments, compile_c, mpich4, openmpi4, run
 from measured import PROGRAMS, Measurement, measure
 
 RANKS = 2
@@ -42,7 +42,7 @@ def test_c(mode: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     if mode == "other":
         argv.append(tmp_path / "libother.so")
         source, library = PROGRAMS / "dlopened_other.c", tmp_path / "libother.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        subprocess.run([GCC, "-shared", "-fPIC", "-o", library, source], check=True)
     without_tare(mpi, argv)
     measured = measure(tare, mpi, RANKS, argv, tmp_path / "run")
     assert measured.ended.returncode == 0, measured.ended.stderr

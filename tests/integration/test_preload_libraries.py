@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from environments import ROOT
 
 # An exception of the program may pass through their frames, and a thread of it may be cancelled in them. They
 # have no part in that (src/stack/inside.h): the unwinder that is linked into them is not the one
@@ -28,21 +29,27 @@ def test_no_part_in_exceptions(name: str, tare: Path) -> None:
     assert ".gcc_except_table" not in output("readelf", "-SW", library)
 
 
-# What programs call that were built with some tare/tare.h; later ones may add to it (docs/compatibility.md).
-INTERFACE = {
-    "TARE_API_1": """
-        begin_phase control count define_counter define_event define_marker define_packed define_phase
-        define_raw define_region end_phase enter find_sweet_spot flush leave mark offload pause progress
-        record record0 record1 record2 record3 record4 record_raw recording resume sample start""",
-}
+# packaging/symbols has what programs call that were built with some tare/tare.h or tare/reader.h. Later ones
+# may add to it (docs/compatibility.md, tools/release.sh).
+@pytest.mark.parametrize(
+    ("name", "list_"),
+    [
+        ("site-packages/tare/lib/libtare.so", "libtare"),
+        ("site-packages/tare/lib/libtare_record.so", "libtare"),
+    ],
+)
+def test_the_interface_for_programs_only_grows(name: str, list_: str, tare: Path) -> None:
+    (library,) = tare.parent.parent.glob(f"lib/python3.*/{name}")
+    check_symbols(library, list_)
 
 
-def test_the_interface_for_programs_only_grows(tare: Path) -> None:
-    (library,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare.so")
-    exported = set(re.findall(r" (tare_\w+@@\w+)$", output("nm", "-D", "--defined-only", library), re.M))
-    assert exported == {
-        f"tare_{name}@@{version}" for version, names in INTERFACE.items() for name in names.split()
-    }
+def test_the_interface_for_readers_only_grows() -> None:
+    check_symbols(ROOT / "build" / "release" / "src" / "library" / "libtare-reader.so", "libtare-reader")
+
+
+def check_symbols(library: Path, list_: str) -> None:
+    exported = re.findall(r" (tare_\w+(?:@@\w+)?)$", output("nm", "-D", "--defined-only", library), re.M)
+    assert sorted(exported) == (ROOT / "packaging" / "symbols" / f"{list_}.txt").read_text().split()
 
 
 def output(*command: str | Path) -> str:

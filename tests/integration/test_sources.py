@@ -129,7 +129,7 @@ def test_a_name_that_is_no_source_is_refused(program: Path, tare: Path, tmp_path
     ]
     ended = subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2
-    assert "'tapes' is no source of events; there are files, openmp" in ended.stderr
+    assert "'tapes' is no source of events; there are files, openmp, stacks" in ended.stderr
     assert not (tmp_path / "run").exists()
 
 

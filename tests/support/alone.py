@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
+from roots import IN_ROOT
 
 PROGRAMS = ROOT / "tests" / "programs"
 PYTHON = "/usr/bin/python3"  # Debian's, which all users reach
@@ -99,6 +100,7 @@ class Place:
     path: Path
     prefix: Path
     python: Python | None = None  # one that they have besides Debian's
+    root: Path | None = None  # where they are: files of another Debian (tools/root.sh)
 
     def can(self, *command: str | Path, compiler: bool = False, extra: Mapping[str, str] = NONE) -> str:
         """What the command prints; it must succeed."""
@@ -113,12 +115,14 @@ class Place:
         hidden = self.python.hidden_in if self.python else None
         shown = [str(self.python.prefix), str(hidden)] if self.python and hidden else ["", ""]
         kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
-        environment = (
-            {"HOME": str(self.path), "PATH": f"{self.prefix}/bin:/usr/bin:/bin"} | kept | dict(extra)
-        )
+        path = f"{self.prefix}/bin:/usr/bin:/bin"
+        environment = {"HOME": str(self.path), "PATH": path, **kept, **extra}
+        alone = ["unshare", "--mount", "sh", "-c", ALONE, "sh", *shown, *covered, "--"]
+        if self.root:
+            alone = [str(IN_ROOT), str(self.root), "env", f"PATH={path}"]
+            environment |= {"PATH": os.environ["PATH"], "AS_USER": str(NOBODY)}
         return subprocess.run(
-            ["unshare", "--mount", "sh", "-c", ALONE, "sh", *shown, *covered, "--", *map(str, command)],
-            cwd=self.path, env=environment, stdin=subprocess.DEVNULL,
+            [*alone, *map(str, command)], cwd=self.path, env=environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=180,
         )  # fmt: skip
 
@@ -128,7 +132,11 @@ class Place:
             os.chown(each, NOBODY, NOBODY, follow_symlinks=False)
 
 
-def made(prefix: str, python: Python | None = None) -> Place:
+def made(
+    prefix: str,
+    python: Python | None = None,
+    root: Path | None = None,
+) -> Place:
     """A new place, with programs to measure and to build; `prefix` is below it."""
     path = Path(tempfile.mkdtemp(prefix="tare-alone-", dir="/tmp"))
     for env in (openmpi4(), mpich4()):
@@ -140,7 +148,7 @@ def made(prefix: str, python: Python | None = None) -> Place:
         shutil.copytree(ROOT / "tests" / project, path / project)
     shutil.copy(PROGRAMS / "py_calls.py", path)
     (path / "libmpi.so.12").symlink_to(mpich4().library)  # mpi4py's wheel needs it by upstream's name
-    place = Place(path, path / prefix, python)
+    place = Place(path, path / prefix, python, root)
     place.give()
     return place
 
@@ -216,8 +224,12 @@ def find_hang(place: Place, env: MpiEnvironment) -> None:
     """A deadlock of a program is named while it hangs, and after it was ended."""
     waiting = [*env.mpiexec, "-n", "2", str(place.path / f"waiting-{env.name}"), "waitall"]
     run = Path(env.name) / "hung"
-    place.run("timeout", "5", "tare", "run", "-o", run, "--", *waiting, extra=variables(env))
-    found = json.loads(place.can("tare", "where", "--json", run))
+    for patience_s in ("5", "20", "90"):  # the first is enough where no processor is emulated
+        shutil.rmtree(place.path / run, ignore_errors=True)
+        place.run("timeout", patience_s, "tare", "run", "-o", run, "--", *waiting, extra=variables(env))
+        found = json.loads(place.can("tare", "where", "--json", run))
+        if found["deadlock"]:
+            break
     assert [each["rank"] for each in found["deadlock"]["blocked"]] == [0, 1]
     assert {row["function"] for row in found["rows"]} == {"MPI_Waitall"}
 

@@ -7,15 +7,19 @@ small machine, as root or not. `tools/mpi.sh` provides the ones of PyPI, Debian 
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+MACHINE = os.environ.get("TARE_TEST_MACHINE", "")  # a processor that is emulated (roots.py)
 WHEELS = ROOT / "build" / "mpi"
-SYSTEM = Path("/usr/lib/x86_64-linux-gnu")
+GCC = f"/usr/bin/{MACHINE or platform.machine()}-linux-gnu-gcc"
+SYSTEM = Path(f"/usr/lib/{platform.machine()}-linux-gnu")
 PYTHON = ROOT / ".venv" / "bin" / "python"
 
 FORTRAN = ("mpif.h", "mpi", "mpi_f08")
@@ -52,6 +56,21 @@ class MpiEnvironment:
         return ", ".join(str(path) for path in needed if not path.exists())
 
 
+def _or_emulated(debians: Callable[[], MpiEnvironment]) -> Callable[[], MpiEnvironment]:
+    """The same library of Debian for the processor that is emulated, if there is one."""
+
+    @wraps(debians)
+    def get() -> MpiEnvironment:
+        if not MACHINE:
+            return debians()
+        from roots import emulated
+
+        return emulated(debians())
+
+    return get
+
+
+@_or_emulated
 def openmpi4() -> MpiEnvironment:
     return MpiEnvironment(
         name="debian-openmpi",
@@ -74,6 +93,7 @@ def openmpi4() -> MpiEnvironment:
     )
 
 
+@_or_emulated
 def mpich4() -> MpiEnvironment:
     renamed = WHEELS / "debian-mpich/lib"
     return MpiEnvironment(
@@ -171,7 +191,9 @@ ALLOW_ROOT = (
 
 
 def all_environments() -> list[MpiEnvironment]:
-    """All six, whether this machine has them or not."""
+    """All six, whether this machine has them or not; Debian's two where a processor is emulated."""
+    if MACHINE:
+        return [openmpi4(), mpich4()]
     return [openmpi4(), mpich4(), mpich5(), mpich5_abi(), openmpi5(), intel()]
 
 
