@@ -240,7 +240,7 @@ def _paid(path: Path, spells: list[referee.Spell]) -> float:
 
 
 def _unseen(cell: Cell, kept: dict[Cell, Result]) -> Unseen | None:
-    """By the runs of a tool without cost; None if none has a result."""
+    """Its estimate from the runs of a tool without cost; None if none has a result."""
     if cell.kind == "absent":
         return Unseen(0.0, 0.0)
     same = [

@@ -13,6 +13,8 @@ from environments import compile_c, mpich4
 from measured import PROGRAMS
 from two_hosts import PATIENCE_S, RANKS, Job, job_of, words
 
+pytestmark = pytest.mark.long  # it waits for what hosts do each few seconds
+
 SHIFT_S = 30
 # What is preloaded on the second host.
 CLOCK = """

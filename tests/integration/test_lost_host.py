@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from two_hosts import MPIS, PATIENCE_S, Job, job_of, words
 
+pytestmark = pytest.mark.long  # it waits for what hosts do each few seconds
+
 
 @pytest.fixture(params=MPIS, ids=lambda env: env.name)
 def job(request: pytest.FixtureRequest, tare: Path, tmp_path: Path) -> Iterator[Job]:

@@ -42,7 +42,7 @@ class Result:
 @pytest.mark.parametrize("ranks", [1, 2] if FULL else [2])
 @pytest.mark.parametrize(
     "mpi",
-    [pytest.param(openmpi4(), marks=pytest.mark.long), mpich4()],
+    [pytest.param(each, marks=pytest.mark.long) for each in (openmpi4(), mpich4())],
     ids=lambda env: env.name,
     indirect=True,
 )

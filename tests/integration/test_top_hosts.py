@@ -7,9 +7,12 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from environments import mpich4
 from hosts import NETWORK
 from two_hosts import PATIENCE_S, RANKS, job_of, words
+
+pytestmark = pytest.mark.long  # it waits for what hosts do each few seconds
 
 
 def test_a_host_without_ranks_sees_the_rounds_of_all(tare: Path, tmp_path: Path) -> None:

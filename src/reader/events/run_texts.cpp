@@ -9,10 +9,6 @@
 namespace tare::reader {
 namespace {
 
-Text number_unless_empty(arrow::Dictionary& texts, const std::string& text) {
-  return text.empty() ? Text{} : Text(texts.number_of(text));
-}
-
 // Of a communicator, window or file; absent if the key is not known.
 Text key_number(arrow::Dictionary& keys, std::uint64_t key) {
   if (key == 0) return {};
@@ -22,6 +18,10 @@ Text key_number(arrow::Dictionary& keys, std::uint64_t key) {
 }
 
 }  // namespace
+
+Text number_unless_empty(arrow::Dictionary& texts, const std::string& text) {
+  return text.empty() ? Text{} : Text(texts.number_of(text));
+}
 
 RunTexts::RunTexts(Run& run, SiteTexts sites) {
   arrow::Dictionary& functions = of("function");

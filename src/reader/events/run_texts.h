@@ -72,6 +72,9 @@ class RunTexts {
   Text flush_{}, drain_{}, loss_{};
 };
 
+// The number of the text, added if it is new; absent if it is empty.
+Text number_unless_empty(arrow::Dictionary& texts, const std::string& text);
+
 // The number if it is not negative.
 template <class Number>
 std::optional<std::int32_t> if_known(Number number) {

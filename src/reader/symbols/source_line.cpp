@@ -17,9 +17,9 @@ bool ends_in(std::string_view path, std::string_view file) {
          (path.size() == file.size() || file.starts_with('/') || path[path.size() - file.size() - 1] == '/');
 }
 
-class Search {
+class LineSearch {
  public:
-  Search(const std::string& file, std::uint32_t line) : file_(file), line_(line) {}
+  LineSearch(const std::string& file, std::uint32_t line) : file_(file), line_(line) {}
 
   // Searches a compilation unit. `bias`: address in the object = bias + address in the unit.
   void unit(Dwarf_Die* unit, Dwarf_Addr bias) {
@@ -118,7 +118,7 @@ class Search {
 }  // namespace
 
 LineCode code_of_line(const std::string& object, const std::string& file, std::uint32_t line) {
-  Search search(file, line);
+  LineSearch search(file, line);
   const DebugFile debug(object);
   if (debug.module() == nullptr) return {};
   Dwarf_Die* unit = nullptr;

@@ -137,7 +137,7 @@ Result<TableStream> region_table(Run& run) {
       rows.push_back({.world_rank = {process.world, process.record.rank},
                       .pid = static_cast<std::int64_t>(process.record.pid),
                       .thread = static_cast<std::int32_t>(location.thread),
-                      .site = if_known(site),
+                      .site = {if_known(site)},
                       .place = texts.place(site),
                       .regions = as_int64(part.regions),
                       .regions_ns = ns(part.region_ticks),

@@ -19,10 +19,6 @@ const char* name_of(format::SampledIn in) {
   return "unknown";
 }
 
-Text number_unless_empty(arrow::Dictionary& texts, const std::string& text) {
-  return text.empty() ? Text{} : Text(texts.number_of(text));
-}
-
 // Calls visit(process, samples) for each process of which stacks were sampled.
 template <class Visit>
 void each_process(Run& run, Visit visit) {
