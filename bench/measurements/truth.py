@@ -283,8 +283,8 @@ def _table(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
         halves = [100 * half for cell in of_group if (half := kept[cell].half) is not None]
         if judged:
             rows.append(Row(name, 100 * sum(judged) / len(judged), None))
-        half = f"; median half width {median(halves):.2f} points" if halves else ""
-        notes.append(f"{name}: {len(judged)} of {len(of_group)} cells have a result{half}")
+        width = f"; median half width {median(halves):.2f} points" if halves else ""
+        notes.append(f"{name}: {len(judged)} of {len(of_group)} cells have a result{width}")
     return Table(
         "Intervals of the referee that hold the truth", "%", "%", rows, len(groups["all"]), notes=notes
     )
