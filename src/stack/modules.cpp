@@ -141,6 +141,10 @@ std::uint32_t find(std::uintptr_t address) noexcept {
 
 }  // namespace
 
+constinit thread_local bool loader_may_be_busy [[gnu::tls_model("initial-exec")]] = false;
+
+bool is_known_module(std::uintptr_t address) noexcept { return find(address) != unknown_module; }
+
 void read_modules() noexcept {
   // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.
   dl_iterate_phdr(add_object, nullptr);
@@ -148,7 +152,7 @@ void read_modules() noexcept {
 
 std::uint32_t module_of(std::uintptr_t address) noexcept {
   const std::uint32_t number = find(address);
-  if (number != unknown_module) return number;
+  if (number != unknown_module || loader_may_be_busy) return number;
   read_modules();
   return find(address);
 }

@@ -15,6 +15,7 @@
 #include "recorder/segment.h"
 #include "recorder/warning.h"
 #include "stack/inside.h"
+#include "stack/modules.h"
 #include "stack/thread.h"
 #include "stack/whole_stack.h"
 #include "stacks/signals.h"
@@ -59,6 +60,18 @@ void trace(recorder::EventBuffer& events, std::uint32_t site, std::uint64_t time
   events.append(record);
 }
 
+// The handler does not call the loader, which it may have interrupted.
+class LoaderAside {
+ public:
+  LoaderAside() noexcept : before_(stack::loader_may_be_busy) { stack::loader_may_be_busy = true; }
+  ~LoaderAside() { stack::loader_may_be_busy = before_; }
+  LoaderAside(const LoaderAside&) = delete;
+  LoaderAside& operator=(const LoaderAside&) = delete;
+
+ private:
+  const bool before_;
+};
+
 // Apart, so that the handler needs little of the stack before it is known that there is enough.
 [[gnu::noinline]] void sample(recorder::Location& location, const ucontext_t& at, format::StackSamples& table,
                               std::uintptr_t inside, std::uint64_t time) noexcept {
@@ -94,6 +107,7 @@ void take_sample(void* context) noexcept {
   const recorder::ErrnoGuard guard;
   const std::uint64_t begin = recorder::now();
   const auto& at = *static_cast<const ucontext_t*>(context);
+  const LoaderAside aside;
   if (!has_room(at, static_cast<const stack::Thread&>(*location).stack)) return;
   // A call that was left by longjmp is not under way any more.
   if (tare_inside != 0)
