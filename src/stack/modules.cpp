@@ -143,7 +143,10 @@ std::uint32_t find(std::uintptr_t address) noexcept {
 
 constinit thread_local bool loader_may_be_busy [[gnu::tls_model("initial-exec")]] = false;
 
-bool is_known_module(std::uintptr_t address) noexcept { return find(address) != unknown_module; }
+const Module* known_module(std::uintptr_t address) noexcept {
+  const std::uint32_t number = find(address);
+  return number == unknown_module ? nullptr : &modules[number];
+}
 
 void read_modules() noexcept {
   // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.

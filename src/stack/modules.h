@@ -31,7 +31,8 @@ std::uint32_t module_of(std::uintptr_t address) noexcept;
 // While it is set, module_of() does not call the loader: a signal has interrupted this thread, perhaps in the loader,
 // whose list may name what is not mapped any more.
 [[gnu::visibility("hidden")]] extern constinit thread_local bool loader_may_be_busy [[gnu::tls_model("initial-exec")]];
-bool is_known_module(std::uintptr_t address) noexcept;
+// The module that contains an address, if it is known already; else nullptr.
+const Module* known_module(std::uintptr_t address) noexcept;
 
 // Reads the loader's list. Calls the loader: hold no lock.
 void read_modules() noexcept;

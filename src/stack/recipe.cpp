@@ -130,7 +130,7 @@ Recipe recipe_of(std::uintptr_t return_address) noexcept {
   for (unsigned way = 0; way < ways; ++way)
     if (copy(set[way], return_address, recipe)) return recipe;
   recipe = work_out(return_address);
-  if (!loader_may_be_busy || is_known_module(return_address)) remember(set, return_address, recipe);
+  if (!loader_may_be_busy || known_module(return_address) != nullptr) remember(set, return_address, recipe);
   return recipe;
 }
 

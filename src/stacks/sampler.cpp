@@ -109,8 +109,10 @@ void take_sample(void* context) noexcept {
   const auto& at = *static_cast<const ucontext_t*>(context);
   const LoaderAside aside;
   if (!has_room(at, static_cast<const stack::Thread&>(*location).stack)) return;
-  // A call that was left by longjmp is not under way any more.
-  if (tare_inside != 0)
+  // A call that was left by longjmp is not under way any more. In a call, the loader may be at work, so only a thread
+  // that is in the program's own code is asked.
+  const stack::Module* module = stack::known_module(processor::instruction_of(at));
+  if (tare_inside != 0 && module != nullptr && module->kind == stack::ModuleKind::program)
     stack::is_inside({processor::instruction_of(at) + 1, processor::stack_of(at), processor::base_of(at)});
   const std::uintptr_t inside = tare_inside;
   const recorder::OwnCode own;
