@@ -192,11 +192,6 @@ def test_a_call_that_was_left_is_over(tare: Path, tmp_path: Path, program: Path)
     assert times(measured.directory).near("first", 100, 100)
 
 
-def test_a_program_that_loads_and_unloads_libraries(program: Path, tare: Path, tmp_path: Path) -> None:
-    measured = alone(tare, tmp_path / "run", program, "loads", "1000", options=("--stack-rate", "10000"))
-    assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")
-
-
 def test_a_fork_and_another_program(program: Path, tare: Path, tmp_path: Path) -> None:
     forked = alone(tare, tmp_path / "forked", program, "fork", "100")
     assert (forked.ended.returncode, forked.ended.stdout) == (0, "child 7\n")

@@ -1,19 +1,15 @@
 /* Threads that use a processor for known times in known functions. usage: stacks MODE [MS]
  *
- *   alone    without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
- *   ranks    with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
- *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
- *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
- *   left     leaves a call of MPI by longjmp, then MS ms in `first`
- *   loads    loads and unloads a library for MS ms
- *   fork     MS ms in `first` in a child, then in the parent
- *   exec     MS ms in `first`, then executes itself as `alone` with all signals blocked
- *   killed   MS ms in `first`, then kills itself
+ * alone     without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
+ * ranks     with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
+ * signals   as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for all
+ * signals blocked   MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second` left      leaves a
+ * call of MPI by longjmp, then MS ms in `first` fork      MS ms in `first` in a child, then in the parent exec      MS
+ * ms in `first`, then executes itself as `alone` with all signals blocked killed    MS ms in `first`, then kills itself
  *
  * Times are processor time, so they do not depend on what else runs.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -200,16 +196,6 @@ static int unblocked(double ms) {
   return alone(ms);
 }
 
-static int loads(double ms) {
-  for (const double end = processor_s() + ms / 1000; processor_s() < end;) {
-    void* library = dlopen("libresolv.so.2", RTLD_NOW);
-    if (library == NULL) return 1;
-    dlclose(library);
-  }
-  puts("done");
-  return 0;
-}
-
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   const double ms = argc > 2 ? atof(argv[2]) : 100;
@@ -218,7 +204,6 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "blocked") == 0) return blocked(ms);
   if (strcmp(mode, "left") == 0) return left(ms);
-  if (strcmp(mode, "loads") == 0) return loads(ms);
   if (strcmp(mode, "fork") == 0) return forked(ms);
   if (strcmp(mode, "exec") == 0) return executed(ms, argv[0], argv[2]);
   if (strcmp(mode, "unblocked") == 0) return unblocked(ms);
