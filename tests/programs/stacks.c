@@ -1,11 +1,13 @@
 /* Threads that use a processor for known times in known functions. usage: stacks MODE [MS]
  *
- * alone     without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
- * ranks     with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
- * signals   as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for all
- * signals blocked   MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second` left      leaves a
- * call of MPI by longjmp, then MS ms in `first` fork      MS ms in `first` in a child, then in the parent exec      MS
- * ms in `first`, then executes itself as `alone` with all signals blocked killed    MS ms in `first`, then kills itself
+ *   alone    without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
+ *   ranks    with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
+ *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
+ *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
+ *   left     leaves a call of MPI by longjmp, then MS ms in `first`
+ *   fork     MS ms in `first` in a child, then in the parent
+ *   exec     MS ms in `first`, then executes itself as `alone` with all signals blocked
+ *   killed   MS ms in `first`, then kills itself
  *
  * Times are processor time, so they do not depend on what else runs.
  */
