@@ -45,11 +45,12 @@ void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
   Fields<Call>(
       module, "CurrentCall",
       "The call that a thread is in (`inside`), or its last one. `site`, `communicator` and `process` are indices "
-      "in lists of the run. Peers are ranks in the communicator as they were passed, -1: any, -2: none; in the "
-      "world, as far as they are known. It waits for so many `requests`; `pending` has those of the process.")
+      "in lists of the run. A thread that has not `made_mpi_calls` is in a call of another source. Peers are ranks in "
+      "the communicator as they were passed, -1: any, -2: none; in the world, as far as they are known. It waits for "
+      "so many `requests`; `pending` has those of the process.")
       .members<&Call::world, &Call::rank, &Call::process, &Call::thread>()
       .field("function", &Call::name)
-      .members<&Call::inside, &Call::site, &Call::communicator>()
+      .members<&Call::inside, &Call::made_mpi_calls, &Call::site, &Call::communicator>()
       .unless("peer", no_peer, &Call::peer)
       .unless("peer_world", no_peer, &Call::peer_world)
       .unless("tag", no_tag, &Call::tag)

@@ -40,13 +40,8 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
   begun.function = function;
   begun.site = stack::site_of(thread, caller.return_address, caller.stack, caller.base);
   thread.profile.expect_row(*begun.site.rows);
-  format::CurrentCall& current = thread.shared().current;
-  if (thread.scheduling.outside_since == 0) thread.scheduling.outside_since = current.leave;
+  format::OtherCall& current = thread.shared().others.call;
   current.site = begun.site.number;
-  current.peer = format::no_peer;
-  current.tag = format::no_tag;
-  current.communicator_number = format::no_communicator;
-  current.requests = 0;
   current.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
   begun.enter = current.enter = recorder::now();
   return &thread;
@@ -56,7 +51,7 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
          std::span<const std::uint64_t> arguments) noexcept {
   const std::uint64_t leave = recorder::now();
   const recorder::ErrnoGuard guard;
-  format::CurrentCall& current = thread.shared().current;
+  format::OtherCall& current = thread.shared().others.call;
   current.leave = leave;
   const auto function = static_cast<std::uint16_t>(begun.function);
   current.function.store(function | format::returned, std::memory_order_release);
@@ -64,7 +59,7 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
                         *begun.site.rows);
   recorder::end_weighing(thread, function, leave - begun.enter);
   if (leave >= thread.reading_due) [[unlikely]]
-    recorder::read_scheduling(thread, recorder::Piece::outside, begun.enter, leave);
+    recorder::read_scheduling(thread, recorder::Piece::outside, thread.shared().current.leave, leave);
 }
 
 }  // namespace tare::files

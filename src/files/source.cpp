@@ -10,9 +10,9 @@ namespace {
 
 // Records a call that was left, as far as it is known.
 void record_left(recorder::Location& location) noexcept {
-  format::CurrentCall& current = location.shared().current;
+  format::OtherCall& current = location.shared().others.call;
   const std::uint32_t function = current.function.load(std::memory_order_relaxed);
-  if (!format::is_of_source(function, source.name)) return;
+  if (function == 0 || (function & format::returned) != 0) return;
   const std::uint64_t leave = current.leave = recorder::now();
   current.function.store(function | format::returned, std::memory_order_release);
   recorder::commit_call(

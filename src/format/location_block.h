@@ -21,9 +21,10 @@ static_assert(function_count < max_functions, "segments have no counter for the 
 
 struct LocationHeader {
   alignas(64) CurrentCall current;
-  alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
-  std::uint32_t block;                             // index of this block in the segment
-  std::uint32_t row_capacity;                      // of the profile table: as in the SegmentHeader
+  alignas(64) std::atomic<std::uint64_t> head;  // position in the event buffer: see ring.h
+  std::uint32_t block;                          // index of this block in the segment
+  std::uint32_t row_capacity;                   // of the profile table: as in the SegmentHeader
+  OtherCalls others;
   alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
   TaredTotals tared;                               // written only by tared
   alignas(64) LocationSummary summary;

@@ -30,7 +30,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 22;
+inline constexpr std::uint32_t segment_layout = 23;
 
 struct SegmentHeader {
   std::uint64_t magic;

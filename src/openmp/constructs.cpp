@@ -55,6 +55,17 @@ bool is_task(Function function) noexcept {
          function == Function::omp_undeferred_task;
 }
 
+// Shows readers what the thread is in: its innermost construct, entered at this time; nullptr: none.
+void show(const stack::Thread& thread, const Construct* construct, Function function, std::uint64_t enter) noexcept {
+  format::CurrentConstruct& shown = thread.shared().others.construct;
+  shown.function.store(0, std::memory_order_relaxed);
+  if (construct == nullptr) return;
+  std::atomic_signal_fence(std::memory_order_release);
+  shown.enter = enter;
+  shown.site = construct->site;
+  shown.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
+}
+
 bool is_among(Function function, std::initializer_list<Function> functions) noexcept {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
 }
@@ -149,6 +160,7 @@ void Event::begin(Function function, std::uint32_t site, Region region,
   construct.argument_count = static_cast<std::uint8_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), construct.arguments);
   construct.enter = recorder::now();
+  show(*thread_, &construct, function, construct.enter);
 }
 
 void Event::end(std::initializer_list<Function> functions) noexcept {
@@ -164,6 +176,13 @@ void Event::end(std::initializer_list<Function> functions) noexcept {
   if (depth == 0) return;
   constructs_->depth = depth - 1;
   const Construct& construct = constructs_->open[depth - 1];
+  const Construct* around = depth == 1 ? nullptr : &constructs_->open[depth - 2];
+  // The thread that has encountered the region waits for the others, when its own part has ended.
+  if (around != nullptr && around->function == Function::omp_parallel)
+    show(*thread_, around, Function::omp_implicit_barrier, leave);
+  else
+    show(*thread_, around, around == nullptr ? Function::none : around->function,
+         around == nullptr ? 0 : around->enter);
   const auto function = static_cast<std::uint16_t>(construct.function);
   recorder::KnownRows& rows = constructs_->rows[(construct.site + 7U * function) % Constructs::row_sets];
   const recorder::ErrnoGuard guard;

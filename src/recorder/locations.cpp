@@ -102,7 +102,8 @@ Location* take_location(SegmentHeader& header) noexcept {
   summary.number = header.process.threads++;
   summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   location->drains_seen = node_words->drains.load(std::memory_order_relaxed);
-  location->shared().current.function = 0;  // the call that the earlier thread was in
+  location->shared().current.function = 0;  // what the earlier thread was in
+  location->shared().others.call.function = location->shared().others.construct.function = 0;
   summary.in_use = 1;
   return location;
 }

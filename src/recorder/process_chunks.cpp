@@ -88,7 +88,7 @@ bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexce
   for (std::uint32_t i = 0; i < segment.locations; ++i) {
     const format::LocationHeader* block = block_at(i);
     if (block == nullptr || block->summary.in_use == 0) continue;
-    format::ThreadCall call = format::call_of(block->current);
+    format::ThreadCall call = format::call_of(block->current, block->others);
     if (call.function == 0) continue;
     call.block = i;
     call.thread = block->summary.number;

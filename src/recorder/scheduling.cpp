@@ -148,7 +148,6 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
       sums.observed_ns += ns_since(net);
       add(sums.all, part_of(off, ns_since(net)));
     }
-    if (piece == Piece::outside && last.outside_since != 0) begin = std::min(begin, last.outside_since);
     begin = std::max(begin, net);
     // Calls that are only counted tell nothing of when they were made.
     if (last.counted_calls == location.counted_calls && location.mode != Mode::paused && end > begin) {
@@ -171,7 +170,6 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
   last.processor_ns = processor_ns;
   last.counted_calls = location.counted_calls;
   last.cost = cost;
-  last.outside_since = 0;
 }
 
 }  // namespace tare::recorder

@@ -17,9 +17,6 @@ struct SchedulingReading {
   std::uint64_t delay_ns;  // what the kernel has counted as waiting for a processor; or should have
   std::uint64_t counted_calls;
   std::uint64_t cost;  // of the last one that was not interrupted, in ticks
-  // Since when the thread is outside MPI, in ticks, if it made calls of other sources since then and since the last
-  // reading; else 0.
-  std::uint64_t outside_since;
 };
 
 }  // namespace tare::recorder

@@ -76,7 +76,8 @@ def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
         if not (run_dir / "meta.json").exists():
             continue
         found = where(tare, run_dir)
-        rows = [row for row in found["rows"] if row["rank"] >= 0 and row["function"] is not None]
+        of_ranks = [row for row in found["rows"] if row["rank"] >= 0 and row["thread"] == 0]
+        rows = [row for row in of_ranks if row["function"] is not None]
         stand = all((row["for_ns"] or 0) > STANDING_S * 1e9 or row["state"] != "running" for row in rows)
         if len(rows) == RANKS and stand:
             return found

@@ -29,8 +29,8 @@ def call(
     """A thread inside a function; peers are ranks of MPI_COMM_WORLD."""
     world = peer if peer is not None and peer >= 0 else None
     fields = {
-        "rank": rank, "process": rank, "function": function, "inside": True, "site": 0, "communicator": 0,
-        "peer": peer, "peer_world": world, "tag": tag, "enter_ticks": 1000 + rank,
+        "rank": rank, "process": rank, "function": function, "inside": True, "made_mpi_calls": True, "site": 0,
+        "communicator": 0, "peer": peer, "peer_world": world, "tag": tag, "enter_ticks": 1000 + rank,
         "enter_ns": fake_native.START_NS + 10**9, **more,
     }  # fmt: skip
     return made(CurrentCall, **fields)
@@ -125,6 +125,24 @@ def test_a_lock_is_waited_for_until_its_holder_gives_it_back() -> None:
     reporter.show(console(shown), running(*calls, meta=metadata(), start_ns=0, worlds=1), found_none)
     assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in shown.getvalue()
     assert "MPI_Win_lock of rank 2" in shown.getvalue()
+
+
+def test_threads_that_never_call_mpi_hide_no_deadlock() -> None:
+    """Neither those of a team that idle nor those that are in calls of other sources."""
+    idle = call(0, "read", thread=1, inside=False, made_mpi_calls=False, leave_ns=fake_native.START_NS)
+    busy = call(1, "omp_implicit_task", thread=1, made_mpi_calls=False)
+    calls = [call(0, "MPI_Recv", 1, 7), idle, call(1, "MPI_Recv", 0, 7), busy, computing(2), computing(3)]
+    run = running(*calls, meta=metadata(), start_ns=0, worlds=1)
+    assert blocked(run) == [0, 1]
+    assert [(row.rank, row.thread) for row in where.look(run).rows][:4] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    shown = io.StringIO()
+    reporter.show(console(shown), run, where.look(run))
+    assert "rank 1 thread 1" in shown.getvalue()
+    assert "in omp_implicit_task, for" in shown.getvalue()
+    assert "since read" not in shown.getvalue()
+    # A thread that has called MPI may do so again.
+    calls[1] = call(0, "MPI_Send", 2, thread=1, inside=False, leave_ns=fake_native.START_NS)
+    assert blocked(running(*calls)) == []
 
 
 def test_another_tag_is_another_message() -> None:

@@ -1,4 +1,4 @@
-"""The current or last MPI call of each thread, the ranks that it waits for, and deadlocks (docs/where.md).
+"""The current or last call of each thread, the ranks that it waits for, and deadlocks (docs/where.md).
 
 Times are nanoseconds.
 """
@@ -106,7 +106,7 @@ class Look:
     """
 
     rows: list[Row]  # one for each thread, and for each process or rank without calls
-    calls: list[CurrentCall]
+    calls: list[CurrentCall]  # of threads that call MPI
     is_over: bool  # the run has ended
     deadlock: Deadlock | None
     stalled: Deadlock | None
@@ -117,10 +117,11 @@ class Look:
 
 def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     """Calls that are not among those of `standing`, if given, are taken to go on."""
-    calls = run.current_calls
-    processes = run.processes
+    everything, processes = run.current_calls, run.processes
     is_over = not any(process.state in ("running", "unknown") for process in processes)
     members, completed = _members(run), _Completed(run)
+    # Other threads, as those of OpenMP or of the MPI library itself, neither wait for ranks nor let them go on.
+    calls = [call for call in everything if call.made_mpi_calls]
     waits = Waits(calls, members, completed)
     needs = [waits.needs(call) for call in calls]
     describe = _Description(run, is_over)
@@ -150,7 +151,8 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     if explained is not None:
         mismatches += mismatch.of_deadlock(explained, calls, members, run)
     waiting, waited_for = deadlock.roots(calls, needs, living)
-    rows += describe.others({call.process for call in calls})
+    rows += [describe.call(call, None) for call in everything if not call.made_mpi_calls]
+    rows += describe.others({call.process for call in everything})
     rows.sort(key=lambda row: (row.world, row.rank, row.pid or 0, row.thread))
     return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches)
 

@@ -35,7 +35,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
     if text := scheduling.sentence(recording.meta, recording.processes):
         out.paragraph(f"{text[0].upper()}{text[1:]}.", "")
     out.line()
-    _show_groups(out, places.folded(look.rows), recording.worlds)
+    _show_groups(out, places.folded(_worth_showing(look.rows)), recording.worlds)
     if look.deadlock is not None:
         _show_deadlock(out, look, look.deadlock, "Deadlock")
     elif look.stalled is not None:
@@ -59,6 +59,17 @@ def _headline(recording: Run, look: Look) -> str:
         return f"{name}: {recording.ending}"
     ns = time.time_ns() - recording.start_ns
     return f"{name}: running for {units.duration(max(ns, 0))}, {time.strftime('%H:%M:%S')}"
+
+
+def _worth_showing(rows: Iterable[Row]) -> list[Row]:
+    """Without threads that are in no call and have made none of MPI, as those of the MPI library itself."""
+    return [
+        row for row in rows if not row.thread or row.inside or row.function is None or _is_of_mpi(row.function)
+    ]
+
+
+def _is_of_mpi(function: str) -> bool:
+    return meaning(function).source == "MPI"
 
 
 def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> None:
@@ -145,14 +156,16 @@ def _show_waited_for(out: Console, look: Look) -> None:
         return
     waits = "waits" if len(look.waiting) == 1 else "wait"
     waited = "waited" if look.is_over else waits
-    last = [row for row in look.rows if (row.world, row.rank) in look.waited_for]
+    last = [row for row in _worth_showing(look.rows) if (row.world, row.rank) in look.waited_for]
     # In MPI they may wait for others, but it is not certain for whom.
-    certain = "" if not any(row.inside for row in last) else " that is certain"
+    is_certain = not any(row.inside and _is_of_mpi(row.function or "") for row in last)
+    certain = "" if is_certain else " that is certain"
     whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
     out.line()
     out.paragraph(f"No deadlock{certain}: {whom}", bold=True)
     for row in last:
-        out.paragraph(f"rank {row.rank}: {_doing([row])}", GAP)
+        thread = f" thread {row.thread}" if row.thread else ""
+        out.paragraph(f"rank {row.rank}{thread}: {_doing([row])}", GAP)
 
 
 def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
@@ -197,7 +210,7 @@ def _doing(rows: Sequence[Row]) -> str:
         where = "not seen from here" if first.pid else "not started yet, or on another host"
         return f"unknown: {where} (run `tare where` there)"
     if first.function is None:
-        return "has made no MPI call yet" if first.state == "running" else _ended(first)
+        return "has made no call yet" if first.state == "running" else _ended(first)
     if meaning(first.function).ends == "program":
         return _ended(first)
     if first.state == "unknown":
@@ -213,9 +226,12 @@ def _doing(rows: Sequence[Row]) -> str:
     if first.polling:
         return f"{stopped}polls: {_call(rows)}"
     if first.inside:
-        return f"{stopped}{_call(rows)}, for {_time(rows)}"
+        is_construct = not _is_of_mpi(first.function) and meaning(first.function).waits == "nobody"
+        return f"{stopped}{'in ' if is_construct else ''}{_call(rows)}, for {_time(rows)}"
     if first.finalized:
         return f"{stopped}has left MPI_Finalize, {_time(rows)} ago"
+    if first.rank < 0:
+        return f"{stopped}in no call for {_time(rows)}, since {_call(rows)}"
     return f"{stopped}not in MPI for {_time(rows)}, since {_call(rows)}"
 
 

@@ -31,9 +31,8 @@ void record_left(recorder::Location& location) noexcept {
   auto& thread = static_cast<Thread&>(location);
   format::CurrentCall& current = thread.shared().current;
   const std::uint32_t function = current.function.load(std::memory_order_relaxed);
-  if ((function & format::returned) != 0) return;                      // recorded already
-  if (function == 0 || function > format::mpi_function_count) return;  // not begun yet, or of another source
-  const bool untimed = current.enter < current.leave;                  // a poll (polls.h)
+  if (function == 0 || (function & format::returned) != 0) return;  // not begun yet, or recorded already
+  const bool untimed = current.enter < current.leave;               // a poll (polls.h)
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(function);
   call.site = current.site;

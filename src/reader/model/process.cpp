@@ -41,8 +41,7 @@ std::uint64_t ticks_under_way(const Process& process) {
   if (has_ended || r.init_leave == 0 || r.finalize_enter != 0) return 0;
   std::uint64_t ticks = 0;
   for (const ThreadCall& call : process.calls) {
-    const bool inside = call.function != 0 && (call.function & returned) == 0;
-    if (inside && call.enter >= r.init_leave && call.enter < process.end) ticks += process.end - call.enter;
+    if (is_in_mpi(call) && call.enter >= r.init_leave && call.enter < process.end) ticks += process.end - call.enter;
   }
   return ticks;
 }

@@ -198,6 +198,21 @@ TEST_F(CollectTest, AProcessIsKilledWhenTheCommandEndsAtTheLatest) {
   EXPECT_GE(account.mpi_ns, account.unreturned_ns);
 }
 
+TEST_F(CollectTest, WhatAProcessWasInWhenItWasKilledIsMpiIfItIsACallOfMpi) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  segment.location(0).current.function = function_number("MPI_Recv") | format::returned;
+  segment.location(0).others.call.enter = 6000;
+  segment.location(0).others.call.function = function_number("read");
+  collect_all(6500);
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_NEAR(static_cast<double>(run->processes()[0].end), 6500, 2);
+  EXPECT_EQ(account_of(run->processes()[0], run->totals(0)).unreturned_ns, 0);
+}
+
 TEST_F(CollectTest, AProcessEndedAsItWasSeenToEnd) {
   ProcessRecord process = process_record(0, ProcessState::running);
   process.end = process.finalize_enter = process.finalize_leave = 0;

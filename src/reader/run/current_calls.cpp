@@ -49,6 +49,7 @@ CurrentCall current_call(const Translation& means, const ThreadCall& copy) {
   call.thread = copy.thread;
   call.inside = (copy.function & returned) == 0;
   call.function = means.function(copy.function & ~returned);
+  call.made_mpi_calls = (copy.flags & never_in_mpi) == 0;
   call.site = means.site(copy.site);
   call.communicator = means.communicator(copy.communicator);
   call.peer = copy.peer;

@@ -27,7 +27,8 @@ struct PendingRequest {
 struct CurrentCall {
   std::size_t process = 0;  // index in Run::processes()
   std::uint32_t thread = 0;
-  bool inside = false;  // true: the thread is in this call; false: it is the last call that returned
+  bool inside = false;          // true: the thread is in this call; false: it is the last call that returned
+  bool made_mpi_calls = false;  // by the thread, including this one
   std::uint16_t function = 0;
   std::int32_t site = -1;
   std::int32_t communicator = -1;

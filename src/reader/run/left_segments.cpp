@@ -101,7 +101,7 @@ std::uint64_t last_seen(const Contents& contents) {
   Process process;
   process.record = contents.process;
   for (const LocationCopy& location : contents.locations)
-    process.last_seen = std::max({process.last_seen, location.call.enter, location.call.leave});
+    process.last_seen = std::max(process.last_seen, location.last_time);
   return last_evidence(process);
 }
 

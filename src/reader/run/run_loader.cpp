@@ -288,7 +288,7 @@ void RunLoader::take_segment(SegmentContents contents) {
   process.calls.clear();
   for (const LocationCopy& location : contents.locations) {
     process.profiles[location.block] = {nullptr, std::make_shared<Profile>(profile_of(location))};
-    process.last_seen = std::max({process.last_seen, location.call.enter, location.call.leave});
+    process.last_seen = std::max(process.last_seen, location.last_time);
     if (location.summary.in_use != 0) process.calls.push_back(location.call);
   }
   process.requests = std::move(contents.requests);

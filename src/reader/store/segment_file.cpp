@@ -252,7 +252,7 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   if (!read(location.phases.data(), location.phases.size() * sizeof(PhaseEntry), at + offsetof(LocationHeader, phases)))
     return cut_off();
   location.summary.phases = static_cast<std::uint32_t>(location.phases.size());
-  if (!read_call(at, location.call)) return cut_off();
+  if (!read_call(at, location)) return cut_off();
   location.call.block = block;
   location.call.thread = location.summary.number;
   return location;
@@ -260,15 +260,23 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
 
 // Reads the current call until two readings are equal, because a running thread changes it word by word. If the thread
 // makes calls all the time, the result is the last attempt.
-bool SegmentFile::read_call(std::uint64_t location_at, ThreadCall& call) const {
-  Bytes<CurrentCall> copy;
-  Bytes<CurrentCall> before;
+bool SegmentFile::read_call(std::uint64_t location_at, LocationCopy& location) const {
+  Bytes<CurrentCall> copy, before;
+  Bytes<OtherCalls> others, others_before;
+  const auto is_as_before = [&] {
+    return std::memcmp(copy.bytes, before.bytes, sizeof copy.bytes) == 0 &&
+           std::memcmp(others.bytes, others_before.bytes, sizeof others.bytes) == 0;
+  };
   for (int attempt = 0; attempt < call_attempts; ++attempt) {
     before = copy;
-    if (!read(copy.bytes, sizeof copy.bytes, location_at + offsetof(LocationHeader, current))) return false;
-    if (attempt > 0 && std::memcmp(copy.bytes, before.bytes, sizeof copy.bytes) == 0) break;
+    others_before = others;
+    if (!read(copy.bytes, sizeof copy.bytes, location_at + offsetof(LocationHeader, current)) ||
+        !read(others.bytes, sizeof others.bytes, location_at + offsetof(LocationHeader, others)))
+      return false;
+    if (attempt > 0 && is_as_before()) break;
   }
-  call = call_of(copy.get());
+  location.call = call_of(copy.get(), others.get());
+  location.last_time = last_time(copy.get(), others.get());
   return true;
 }
 

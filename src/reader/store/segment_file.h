@@ -34,7 +34,8 @@ ListedSegments list_segments(const std::string& directory, const std::string& ru
 // A copy of a location. If its thread is running, the counters may be from before and after a call.
 struct LocationCopy {
   std::uint32_t block = 0;
-  format::ThreadCall call{};  // consistent in itself, except if the thread makes calls all the time (read_call)
+  format::ThreadCall call{};    // consistent in itself, except if the thread makes calls all the time (read_call)
+  std::uint64_t last_time = 0;  // when it was last seen to begin or end a call, in ticks
   format::LocationSummary summary{};
   std::vector<format::ProfileRow> rows;
   std::vector<format::PeerEntry> peers;
@@ -109,7 +110,7 @@ class SegmentFile {
   SegmentFile(format::Descriptor file, SegmentName name) : file_(std::move(file)), name_(std::move(name)) {}
 
   bool read(void* to, std::uint64_t bytes, std::uint64_t offset) const;
-  bool read_call(std::uint64_t location_at, format::ThreadCall& call) const;
+  bool read_call(std::uint64_t location_at, LocationCopy& location) const;
   bool read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
                        std::uint64_t head) const;
   bool read_samples(std::string& payload) const;
