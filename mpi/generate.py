@@ -10,6 +10,7 @@ other sources of events (source.py), and writes into OUTPUT_DIR
     sources.inc     TARE_SOURCE(name, number of its first function, number of functions), MPI first
     source_functions.inc  TARE_SOURCE_FUNCTION(name, arguments) for the functions of other sources
     source_meanings.inc   TARE_MEANING of these
+    source_roles.inc      TARE_SOURCE_ROLE of those whose OTF2 role is given
     _functions.py   the table for Python (tare/_functions.py)
     wrappers.inc    one member function of Wrappers<A> per MPI function (wrappers.py)
     counted.inc     the same for look-up functions, whose calls are only counted

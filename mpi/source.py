@@ -4,7 +4,8 @@
     fsync = { class = "file", waits = "storage", arguments = ["bytes"] }
 
 Names are whole names of functions. `class` and `waits` are words of mpi/functions.toml. `arguments` names the
-numbers that records of the function have beside its object; one that is called bytes counts in the profile.
+numbers that records of the function have beside its object; one that is called bytes counts in the profile. `role`
+is what OTF2 calls a region of this kind (OTF2_RegionRole); without it, exports have that of the class.
 """
 
 import re
@@ -25,6 +26,7 @@ class SourceFunction:
     kind: str  # its class
     waits: str
     arguments: tuple[str, ...]
+    role: str  # "" if it has none
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,24 @@ def of_sources(mpi_functions: int, others: Sequence[Source]) -> dict[str, list[s
             f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none, none)"
             for each in functions
         ],
+        "source_roles.inc": [
+            f"TARE_SOURCE_ROLE({each.name}, {each.role.upper()})" for each in functions if each.role
+        ],
     }
 
 
 def _function(name: str, row: dict[str, Any]) -> SourceFunction:
     if not re.fullmatch(r"[a-z]\w*", name):
         raise TableError(f"{name!r} is no name of a function of a source; it begins with a small letter")
-    if unknown := sorted(row.keys() - {"class", "waits", "arguments"}):
-        raise TableError(f"{name}: what is {unknown[0]!r}? Attributes are class, waits, arguments")
+    if unknown := sorted(row.keys() - {"class", "waits", "arguments", "role"}):
+        raise TableError(f"{name}: what is {unknown[0]!r}? Attributes are class, waits, arguments, role")
     for attribute, words in (("class", CLASSES), ("waits", WAITS)):
         if row.get(attribute) not in words:
             raise TableError(f"{name}: {attribute} is one of {', '.join(words)}; not {row.get(attribute)!r}")
     arguments = tuple(row.get("arguments", ()))
     if len(arguments) > MOST_ARGUMENTS or not all(re.fullmatch(r"[a-z]\w*", each) for each in arguments):
         raise TableError(f"{name}: arguments are at most {MOST_ARGUMENTS} names; not {list(arguments)}")
-    return SourceFunction(name, row["class"], row["waits"], arguments)
+    role = row.get("role", "")
+    if role and not re.fullmatch(r"[a-z]\w*", role):
+        raise TableError(f"{name}: role is a word of OTF2 in small letters; not {role!r}")
+    return SourceFunction(name, row["class"], row["waits"], arguments, role)

@@ -1,7 +1,8 @@
-"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording them adds."""
+"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording adds, here and by EZTrace."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,15 +14,18 @@ from pathlib import Path
 from interleave import Rounds, interleave
 from report import Table, difference, over_bare
 
-from tools import BARE, ROOT, TARE, BenchError, Outcome, Tool
+from tools import BARE, EZTRACE, ROOT, TARE, BenchError, Outcome, PeerError, Tool
 
 SOURCE = ROOT / "bench" / "parallel_regions.c"
 INTEL = Path(sys.prefix) / "lib"
-# How a program is compiled for each runtime.
+# How a program is compiled for each runtime, and the module of EZTrace that records it.
 RUNTIMES = {
-    "GNU's runtime": ("gcc", "-O2", "-fopenmp"),
-    "LLVM's runtime": ("clang-14", "-O2", "-fopenmp"),
-    "Intel's runtime": ("clang-14", "-O2", "-fopenmp=libiomp5", f"-L{INTEL}", f"-Wl,-rpath,{INTEL}"),
+    "GNU's runtime": (("gcc", "-O2", "-fopenmp"), "openmp"),
+    "LLVM's runtime": (("clang-14", "-O2", "-fopenmp"), "ompt"),
+    "Intel's runtime": (
+        ("clang-14", "-O2", "-fopenmp=libiomp5", f"-L{INTEL}", f"-Wl,-rpath,{INTEL}"),
+        "ompt",
+    ),
 }
 OFF = Tool("tare run, without --with openmp", tare=())
 PROFILE = Tool("profile, --with openmp", tare=("--with", "openmp"))
@@ -31,9 +35,10 @@ LIMIT = 300.0
 
 def measure(rounds: int) -> list[Table]:
     tables = []
-    for number, (name, compiler) in enumerate(RUNTIMES.items()):
+    peers = (EZTRACE,) if shutil.which("eztrace") else ()
+    for number, (name, (compiler, module)) in enumerate(RUNTIMES.items()):
         argv: list[Path | str] = [_compiled(compiler, f"parallel_regions_{number}"), "100", "100"]
-        measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), partial(_run, argv))
+        measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE, *peers), partial(_run, argv, module))
         tables.append(
             _table(f"A parallel region, 2 threads, {name}", measured, "region_min_ns", {PROFILE: LIMIT})
         )
@@ -70,15 +75,18 @@ def _compiled(compiler: Sequence[str], name: str) -> Path:
     return out
 
 
-def _run(argv: Sequence[Path | str], tool: Tool) -> Outcome:
+def _run(argv: Sequence[Path | str], module: str, tool: Tool) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=ROOT / "build" / "bench") as directory:
-        prefix = (
-            [] if tool.tare is None else [TARE, "run", *tool.tare, "-q", "-o", Path(directory) / "out", "--"]
-        )
+        out, prefix = Path(directory) / "out", list[Path | str]()
+        if tool.tare is not None:
+            prefix = [TARE, "run", *tool.tare, "-q", "-o", out, "--"]
+        if tool.eztrace:
+            prefix = ["eztrace", "-t", module, "-o", out]
         start = time.perf_counter()
         done = subprocess.run(
             [str(word) for word in (*prefix, *argv)], capture_output=True, text=True, timeout=300
         )
         if done.returncode != 0:
-            raise BenchError(f"exit code {done.returncode} of {argv[0]}\n{done.stdout}{done.stderr}")
+            kind = PeerError if tool.eztrace else BenchError
+            raise kind(f"exit code {done.returncode} of {argv[0]}\n{done.stdout}{done.stderr}")
         return Outcome(done.stdout, time.perf_counter() - start)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import otf2
+import otf2_trace
 import pytest
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, Measurement, left_in_memory, measure
@@ -198,6 +200,33 @@ def test_waiting_for_mutexes(program: Path, tare: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.flaky(reruns=3)
+def test_otf2_has_threads_and_teams(program: Path, runtime: Runtime, tare: Path, tmp_path: Path) -> None:
+    """What libotf2's own reader and the package of PyPI make of regions, their threads and constructs."""
+    measured = alone(tare, tmp_path / "run", program, "mutexes", options=("--trace",))
+    archive = tmp_path / "out.otf2"
+    subprocess.run(
+        [tare, "export", measured.directory, "--to", "otf2", "-o", archive], check=True, timeout=60
+    )
+    regions = Counter(row["function"] for row in measured.all_events())
+    trace = otf2_trace.read(archive)
+    assert trace.records["ThreadFork"] == trace.records["ThreadJoin"] == regions["omp_parallel"] > 0
+    assert trace.records["ThreadTeamBegin"] == trace.records["ThreadTeamEnd"] == regions["omp_implicit_task"]
+    with otf2.reader.open(str(archive / "traces.otf2")) as opened:
+        roles = {
+            region.name: (str(region.region_role), str(region.paradigm))
+            for region in opened.definitions.regions
+        }
+        teams = {comm.name: len(comm.group.members) for comm in opened.definitions.comms}
+    assert roles["omp_parallel"] == ("RegionRole.PARALLEL", "Paradigm.OPENMP")
+    assert roles["omp_critical"] == ("RegionRole.CRITICAL", "Paradigm.OPENMP")
+    assert teams == {"team of 2 threads": 2}
+    printed = subprocess.run(
+        ["otf2-print", archive / "traces.otf2"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "THREAD_FORK" in printed.stdout
+    assert "ERROR" not in printed.stderr
+
+
 def test_tasks_are_work_also_where_a_thread_waits(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "tasks")
     ended_well(measured)

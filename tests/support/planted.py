@@ -14,6 +14,7 @@ from environments import PYTHON, ROOT, MpiEnvironment
 from measured import Measurement, measure
 
 SOURCE = ROOT / "tests" / "programs" / "planted.c"
+OUTSIDE = SOURCE.with_name("planted_outside.c")
 OF_PYTHON = SOURCE.with_name("planted_mpi4py.py")
 # What it costs must agree to this: a busy machine adds to it, and hides some of it.
 TOLERANCE = 0.3
@@ -30,6 +31,7 @@ class Answer:
     trend: str = ""
     blocked: float | None = None  # how much of the time by which the cause is late it is on no processor
     gain: float | None = None  # seconds that the program takes less without it
+    code: str = ""  # the function that its cause computes longer, by samples of stacks
 
     def misses(self, found: dict[str, Any], *, exactly: bool = True) -> list[str]:
         """What is different in the finding. `exactly`: times are compared, too."""
@@ -40,6 +42,8 @@ class Answer:
             wrong.append(f"cause {found['cause_rank']}")
         if self.named is not None and tuple(found["ranks"]) != self.named:
             wrong.append(f"ranks {found['ranks']}")
+        if self.code and found["cause_code"] != self.code:
+            wrong.append(f"code '{found['cause_code']}'")
         if self.trend and found["trend"] != self.trend:
             wrong.append(f"trend '{found['trend']}'")
         if self.blocked is not None and abs((found["cause_blocked"] or 0.0) - self.blocked) > TOLERANCE:
@@ -64,22 +68,23 @@ class Planted:
     answers: tuple[Answer, ...]
     here: frozenset[int] = field(default=frozenset())  # lines in which the time goes by
     cause: frozenset[int] = field(default=frozenset())  # lines before which the late rank computes
+    what: frozenset[int] = field(default=frozenset())  # lines in which it is longer in files or in a region
     source: Path = SOURCE
 
     def command(self, compiled: Path) -> list[Path | str]:
         """What runs it; `compiled`: SOURCE."""
         name = self.name.rstrip(" 0123456789")
-        return [compiled, name] if self.source == SOURCE else [PYTHON, self.source, name]
+        return [compiled, name] if self.source.suffix == ".c" else [PYTHON, self.source, name]
 
 
-def programs() -> list[Planted]:
-    """All of them, in the order of the sources."""
-    return [each for source in (SOURCE, OF_PYTHON) for each in _read(source)]
+def programs(*sources: Path) -> list[Planted]:
+    """All of them, in the order of the sources; of those with faults of MPI if none is given."""
+    return [each for source in sources or (SOURCE, OF_PYTHON) for each in _read(source)]
 
 
 def _read(source: Path) -> Iterator[Planted]:
     lines = source.read_text().splitlines()
-    last = "}" if source == SOURCE else ""
+    last = "}" if source.suffix == ".c" else ""
     for number, line in enumerate(lines):
         found = re.search(r"@([a-z0-9 ]+): ranks=(\d+) (.*?)(?: \*/)?$", line)
         if found is None:
@@ -91,6 +96,7 @@ def _read(source: Path) -> Iterator[Planted]:
             tuple(_answer(text.split()) for text in found[3].split("|") if text.strip() != "none"),
             _marked(lines, number, end, "here"),
             _marked(lines, number, end, "cause"),
+            _marked(lines, number, end, "what"),
             source,
         )
 
@@ -105,6 +111,7 @@ def _answer(words: list[str]) -> Answer:
         fields.get("trend", ""),
         float(fields["blocked"]) if "blocked" in fields else None,
         float(fields["gain"]) if "gain" in fields else None,
+        fields.get("code", ""),
     )
 
 
@@ -113,9 +120,11 @@ def _marked(lines: list[str], begin: int, end: int, mark: str) -> frozenset[int]
     return frozenset(number + 1 for number, text in comments if mark in text.removesuffix("*/").split())
 
 
-def explained(tare: Path, mpi: MpiEnvironment, program: Path, of: Planted, directory: Path) -> dict[str, Any]:
+def explained(
+    tare: Path, mpi: MpiEnvironment, program: Path, of: Planted, directory: Path, *options: str
+) -> dict[str, Any]:
     """What `tare explain` says of a traced run of the program."""
-    measured = measure(tare, mpi, of.ranks, of.command(program), directory, "--trace")
+    measured = measure(tare, mpi, of.ranks, of.command(program), directory, "--trace", *options)
     return what_is_said(measured)
 
 
@@ -149,6 +158,8 @@ def judge(of: Planted, said: dict[str, Any], *, exactly: bool = True) -> Verdict
         wrong = of.answers[0].misses(found[0], exactly=exactly)
         if of.here and found[0]["line"] not in of.here:
             wrong.append(f"line {found[0]['line']}")
+        if of.what and found[0]["longer_line"] not in of.what:
+            wrong.append(f"longer in line {found[0]['longer_line']}")
         if of.cause and found[0]["cause_line"] is not None and found[0]["cause_line"] not in of.cause:
             wrong.append(f"cause in line {found[0]['cause_line']}")
     kinds = {answer.kind for answer in of.answers}

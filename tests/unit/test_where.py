@@ -29,9 +29,9 @@ def call(
     """A thread inside a function; peers are ranks of MPI_COMM_WORLD."""
     world = peer if peer is not None and peer >= 0 else None
     fields = {
-        "rank": rank, "process": rank, "function": function, "inside": True, "made_mpi_calls": True, "site": 0,
-        "communicator": 0, "peer": peer, "peer_world": world, "tag": tag, "enter_ticks": 1000 + rank,
-        "enter_ns": fake_native.START_NS + 10**9, **more,
+        "rank": rank, "process": rank, "function": function, "inside": True, "made_mpi_calls": True,
+        "site": 0, "communicator": 0, "peer": peer, "peer_world": world, "tag": tag,
+        "enter_ticks": 1000 + rank, "enter_ns": fake_native.START_NS + 10**9, **more,
     }  # fmt: skip
     return made(CurrentCall, **fields)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -57,6 +57,19 @@ def placed(at: AtPlace) -> Placed:
 def place_of(site: int, sites: Sequence[Site]) -> Placed:
     """The place of a call site; unknown for -1, the number of functions that are only counted."""
     return placed(sites[site]) if 0 <= site < len(sites) else UNKNOWN
+
+
+def line_of(at: Placed) -> Placed:
+    """The place without what tells copies of a line apart."""
+    if at.file is None or at.line is None:
+        is_known = at.object or at.caller
+        return replace(at, file=None, line=None) if is_known else UNKNOWN
+    return replace(at, offset=None)
+
+
+def row_place(row: AtPlace) -> Placed:
+    """The line of a row of the profile; see `line_of`."""
+    return line_of(placed(row))
 
 
 def record(row: Any) -> dict[str, Any]:

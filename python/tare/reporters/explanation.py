@@ -27,7 +27,7 @@ def show(out: Console, of: Explanation, start_ns: int) -> None:
 def sentences(of: Explanation, start_ns: int) -> list[str]:
     """The sentences, at most ten; `start_ns`: when the run began, Unix time."""
     said = [sentence(finding, start_ns) for finding in of.findings]
-    if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
+    if all(finding.kind == "still running" for finding in of.findings) and of.net_ns:
         said.append(_nothing(of))
     has_died = any(finding.kind == "ended early" for finding in of.findings)
     if any(finding.lost_ns for finding in of.findings) or (has_died and not of.is_too_short and of.lost_ns):
@@ -49,8 +49,11 @@ _LONG_TRACE = "The trace is too long to look at it here: tare explain says who w
 
 
 def _nothing(of: Explanation) -> str:
+    net = units.duration(of.net_ns)
+    if not of.ranks:
+        short = f": it ran for {net}" if of.is_too_short else ""
+        return f"Nothing that was recorded of this program, which does not use MPI, limits it{short}."
     if of.is_too_short:
-        net = units.duration(of.net_ns)
         return f"There is too little to say more: from MPI_Init to MPI_Finalize it is {net}."
     base = "trace" if of.is_traced else "profile"
     share = units.percent(of.mpi_share or 0.0)
@@ -70,8 +73,14 @@ def sentence(found: Finding, start_ns: int = 0) -> str:
         said = _slow_iterations(found, start_ns)
     else:
         said = _SENTENCES.get(found.kind, _wait)(found)
+    said = f"{said} {_longer(found)}" if found.longer_in else said
     said = f"{said} {_code(found)}" if found.cause_code else said
     return f"{said} {_gain(found)}" if found.gain_ns is not None else said
+
+
+def _longer(found: Finding) -> str:
+    more, where = units.duration(found.longer_ns or 0), _call(found.longer_in, found.longer_at)
+    return f"Rank {found.cause_rank} spends {more} more in {where} than the others on average."
 
 
 def _code(found: Finding) -> str:
@@ -239,13 +248,18 @@ def _imbalance(found: Finding) -> str:
             f"{mean} for each in all; the others {loses}{waits}{_trend(found)}."
         )
     several = len(found.ranks) > 1
-    title = "One slow rank" if found.kind == "slow rank" else "Load imbalance"
+    title = _TITLES[found.kind]
     verb = "compute up to" if several else "computes"
     if _does(found) != "computes":
         verb = "compute or are blocked up to" if several else "computes or is blocked"
+    if found.kind == "serial files":
+        verb = "works on files alone and takes"
     who = f"{rank_numbers.named(found.ranks)} {verb}"
     usual = f"the others {mean} on average" if found.mean_ns is not None else "which no other rank comes to"
     return f"{title}: {who} {most}{before}, {usual}; the others {loses}{waits}{_trend(found)}."
+
+
+_TITLES = {"slow rank": "One slow rank", "load imbalance": "Load imbalance", "serial files": "Serial files"}
 
 
 def _needless(found: Finding) -> str:
@@ -353,6 +367,70 @@ def _cost(found: Finding) -> str:
     )
 
 
+def _of_time(found: Finding) -> str:
+    """The share of a finding of threads or files, which programs without MPI have as well."""
+    whose = "the ranks' time" if found.ranks else "the time"
+    return f"{units.percent(found.share)} of {whose}"
+
+
+def _on(found: Finding) -> str:
+    return f" on {rank_numbers.named(found.ranks)}" if found.ranks else ""
+
+
+def _idle_threads(found: Finding) -> str:
+    most, others = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
+    of = f"of {_call(found.function, found.at)}"
+    uneven = f"thread {found.detail} works for {most}, the others for {others} on average"
+    if (found.most_ns or 0.0) < 1.1 * (found.mean_ns or 0.0):
+        uneven = f"although all work for about as long in all, {others} on average"
+    return (
+        f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of its time"
+        f"{_on(found)}: {uneven}; it costs {_of_time(found)}."
+    )
+
+
+def _tiny_regions(found: Finding) -> str:
+    return (
+        f"Tiny regions: {_call(found.function, found.at)} is encountered {units.count(found.calls)} times, "
+        f"{found.per_second or 0:,.0f} a second, and takes {units.duration(found.most_ns or 0)} on average; "
+        f"its threads idle {units.percent(found.here_share or 0.0)} of that, which costs {_of_time(found)}."
+    )
+
+
+def _contention(found: Finding) -> str:
+    return (
+        f"Contention: threads{_on(found)} wait for one another in {_call(found.function, found.at)}, "
+        f"{units.duration(found.mean_ns or 0)} a time on average, {units.number_of(found.calls, 'time')}; it "
+        f"costs {_of_time(found)}."
+    )
+
+
+def _serial_computing(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks) if found.ranks else "the program"
+    return (
+        f"Serial computing: outside of parallel regions, one thread computes, up to "
+        f"{units.duration(found.most_ns or 0)} on {who}; shared by all {found.calls} threads, it would take "
+        f"{_of_time(found)} less."
+    )
+
+
+def _small_accesses(found: Finding) -> str:
+    return (
+        f"Small accesses: {_call(found.function, found.at)} moves {units.size(found.bytes_per_call or 0)} on "
+        f"average, {found.per_second or 0:,.0f} times a second{_on(found)}, and takes {_of_time(found)}."
+    )
+
+
+def _files(found: Finding) -> str:
+    part = found.here_share or 1.0
+    most = "in" if part > 0.95 else f"{units.percent(part)} of it in"
+    return (
+        f"Files: reading, writing and storing them takes {_of_time(found)}{_on(found)} "
+        f"({units.duration(found.time_ns)} in {units.number_of(found.calls, 'call')}), "
+        f"{most} {_call(found.function, found.at)}."
+    )
+
+
 def _ended_early(found: Finding) -> str:
     who = rank_numbers.named(found.ranks) if found.ranks else "a process"
     where = ""
@@ -395,4 +473,11 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "wrong order": _wrong_order,
     "unexpected messages": _unexpected,
     "alternating imbalance": _imbalance,
+    "serial files": _imbalance,
+    "idle threads": _idle_threads,
+    "tiny regions": _tiny_regions,
+    "contention": _contention,
+    "serial computing": _serial_computing,
+    "small accesses": _small_accesses,
+    "files": _files,
 }

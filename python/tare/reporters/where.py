@@ -62,9 +62,11 @@ def _headline(recording: Run, look: Look) -> str:
 
 
 def _worth_showing(rows: Iterable[Row]) -> list[Row]:
-    """Without threads that are in no call and have made none of MPI, as those of the MPI library itself."""
+    """All but threads that are in no call and have made none of MPI, as those of the MPI library itself."""
     return [
-        row for row in rows if not row.thread or row.inside or row.function is None or _is_of_mpi(row.function)
+        row
+        for row in rows
+        if not row.thread or row.inside or row.function is None or _is_of_mpi(row.function)
     ]
 
 

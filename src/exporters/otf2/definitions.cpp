@@ -116,8 +116,9 @@ OTF2_RegionRef Definitions::region(const EventRow& row) {
   Region region{string(names_.event(row)), OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                 OTF2_REGION_FLAG_NONE, 0};
   if (is_call(row.kind)) {
-    region.role = role_of(row.function);
-    region.paradigm = row.kind == EventKind::call ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_UNKNOWN;
+    const bool is_of_mpi = row.kind == EventKind::call;
+    region.role = is_of_mpi ? role_of(row.function) : role_of_source(row.function);
+    region.paradigm = is_of_mpi ? OTF2_Paradigm{OTF2_PARADIGM_MPI} : paradigm_of_source(run_, row.function);
   } else if (is_of_program(row.kind)) {
     region.role = OTF2_REGION_ROLE_CODE;
     region.paradigm = OTF2_PARADIGM_USER;
@@ -197,8 +198,8 @@ OTF2_StringRef Definitions::written(Output& to, std::string_view text) {
 }
 
 void Definitions::write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-                        const std::set<std::int32_t>& windows, std::int64_t start_ns, std::int64_t end_ns,
-                        std::int64_t zero_ns) {
+                        const std::set<std::int32_t>& windows, const std::vector<ThreadTeam>& teams,
+                        std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns) {
   Output to{archive, archive.open_definitions()};
   if (to.writer == nullptr) return;
   const auto unsigned_ns = [](std::int64_t time) {
@@ -211,14 +212,15 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
     OTF2_Paradigm paradigm;
     const char* name;
     OTF2_ParadigmClass of;
-  } paradigms[] = {{OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS}};
+  } paradigms[] = {{OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS},
+                   {OTF2_PARADIGM_OPENMP, "OpenMP", OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN}};
   for (const auto& [paradigm, name, of] : paradigms) {
     const OTF2_StringRef text = written(to, name);
     to.write(OTF2_GlobalDefWriter_WriteParadigm, paradigm, text, of);
   }
   write_attributes(to);
   write_processes(to, ranks, locations);
-  write_communicators(to, ranks);
+  write_teams(to, teams, write_communicators(to, ranks));
   write_windows(to, windows);
   write_strings(to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
@@ -305,9 +307,9 @@ void Definitions::write_processes(Output& to, const CommLocations& ranks, const 
   }
 }
 
-void Definitions::write_communicators(Output& to, const CommLocations& ranks) {
-  if (ranks.locations().empty()) return;
+OTF2_GroupRef Definitions::write_communicators(Output& to, const CommLocations& ranks) {
   OTF2_GroupRef last_group = 0;
+  if (ranks.locations().empty()) return last_group;
   write_strings(to);
   to.write(OTF2_GlobalDefWriter_WriteGroup, last_group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
            OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(ranks.locations().size()), ranks.locations().data());
@@ -333,6 +335,35 @@ void Definitions::write_communicators(Output& to, const CommLocations& ranks) {
                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     else
       to.write(OTF2_GlobalDefWriter_WriteComm, number, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+  }
+  return last_group + 1;
+}
+
+// A team of which a thread is not in the trace has a gap less.
+void Definitions::write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_GroupRef first_group) {
+  if (teams.empty()) return;
+  std::map<OTF2_LocationRef, std::uint64_t> places;
+  for (const ThreadTeam& team : teams)
+    for (const OTF2_LocationRef member : team)
+      if (member != OTF2_UNDEFINED_LOCATION) places.emplace(member, 0);
+  std::vector<std::uint64_t> locations;
+  for (auto& [location, place] : places) {
+    place = locations.size();
+    locations.push_back(location);
+  }
+  OTF2_GroupRef group = first_group;
+  write_strings(to);
+  to.write(OTF2_GlobalDefWriter_WriteGroup, group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP,
+           OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(locations.size()), locations.data());
+  auto number = static_cast<OTF2_CommRef>(run_.communicators().size());
+  for (const ThreadTeam& team : teams) {
+    std::vector<std::uint64_t> members;
+    for (const OTF2_LocationRef member : team)
+      if (member != OTF2_UNDEFINED_LOCATION) members.push_back(places.at(member));
+    to.write(OTF2_GlobalDefWriter_WriteGroup, ++group, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_OPENMP,
+             OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(members.size()), members.data());
+    const OTF2_StringRef name = written(to, "team of " + std::to_string(team.size()) + " threads");
+    to.write(OTF2_GlobalDefWriter_WriteComm, number++, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exporters/otf2/archive.h"
+#include "exporters/otf2/source_records.h"
 #include "exporters/texts.h"
 #include "exporters/timeline.h"
 #include "reader/model/communicator_info.h"
@@ -97,7 +98,8 @@ class Definitions {
 
   // `windows`: places in Run::scopes().
   void write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-             const std::set<std::int32_t>& windows, std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns);
+             const std::set<std::int32_t>& windows, const std::vector<ThreadTeam>& teams, std::int64_t start_ns,
+             std::int64_t end_ns, std::int64_t zero_ns);
 
  private:
   struct Region {
@@ -129,7 +131,9 @@ class Definitions {
   OTF2_CallingContextRef context_of(std::int32_t frame, OTF2_CallingContextRef parent);
   void write_attributes(Output& to);
   void write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations);
-  void write_communicators(Output& to, const CommLocations& ranks);
+  // The first number of a group that is free behind it.
+  OTF2_GroupRef write_communicators(Output& to, const CommLocations& ranks);
+  void write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_GroupRef first_group);
   void write_windows(Output& to, const std::set<std::int32_t>& windows);
   void write_strings(Output& to);
   // The number of a text that is defined already, or now.

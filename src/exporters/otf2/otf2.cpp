@@ -11,6 +11,7 @@
 #include "exporters/otf2/definitions.h"
 #include "exporters/otf2/mpi_records.h"
 #include "exporters/otf2/rma_records.h"
+#include "exporters/otf2/source_records.h"
 #include "exporters/texts.h"
 
 namespace tare::exporters::otf2 {
@@ -43,6 +44,7 @@ class Otf2Writer : public TimelineWriter {
         written_(ranks_.known_communicators(run)),
         records_(run, options.filter, written_),
         rma_(run, written_),
+        sources_(run),
         archive_(path),
         attributes_(OTF2_AttributeList_New()),
         zero_ns_(options.start_ns) {}
@@ -92,6 +94,7 @@ class Otf2Writer : public TimelineWriter {
   std::vector<bool> written_;
   MpiRecords records_;
   RmaRecords rma_;
+  SourceRecords sources_;
   Archive archive_;
   std::unique_ptr<OTF2_AttributeList, ListDeleter> attributes_;
   std::vector<Place> places_;
@@ -148,6 +151,8 @@ void Otf2Writer::enter(const Track& track, std::int64_t time_ns, const Span& spa
   if (row.kind == EventKind::call) {
     records_.begin(row, span.matched, time, place.sink);
     rma_.begin(row, time, place.sink);
+  } else if (row.kind == EventKind::source_call) {
+    sources_.begin(row, place.entry.reference, time, place.sink);
   }
   check(place);
 }
@@ -159,6 +164,8 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   if (span.row.kind == EventKind::call) {
     records_.end(span.row, span.matched, time, place.sink);
     rma_.end(span.row, time, place.sink);
+  } else if (span.row.kind == EventKind::source_call) {
+    sources_.end(span.row, place.entry.reference, time, place.sink);
   }
   place.sink.write(OTF2_EvtWriter_Leave, time, definitions_.region(span.row));
   check(place);
@@ -225,7 +232,7 @@ std::string Otf2Writer::finish() {
   if (first_ns_ > last_ns_) first_ns_ = last_ns_ = zero_ns_;
   archive_.describe("tare", run_.processes().empty() ? "" : plain_text(run_.processes().front().record.host));
   if (lost != 0) archive_.set_property("TARE::LOST_RECORDS", std::to_string(lost));
-  definitions_.write(archive_, ranks_, entries, rma_.windows(), first_ns_, last_ns_, zero_ns_);
+  definitions_.write(archive_, ranks_, entries, rma_.windows(), sources_.teams(), first_ns_, last_ns_, zero_ns_);
   return archive_.finish();
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,8 +12,9 @@ from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import by_world, useful_ns
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Line, Losses
+from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import UNKNOWN, Placed, place_of, placed
+from tare.analysis.rows import Placed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, crowd_of
 from tare.functions import OUTSIDE_NET
 
@@ -60,10 +61,16 @@ class Basis:
         """A trace of more records than `max_records` is not looked at."""
         self.run = run
         run.expect_profile(["line"])
+        if run.meta.options.sources:
+            run.expect_profile(["line", "rank"])
         run.expect_exchanges(MAX_GROUPS)
         worlds = by_world(run.processes)
         self.world = max(worlds, key=lambda each: sum(p.net_ns for p in worlds[each]), default=-1)
         self.processes: Sequence[Process] = worlds.get(self.world, [])
+        self.uses_mpi = bool(worlds)
+        if not worlds:  # what the processes do without MPI
+            self.processes = [each for each in run.processes if each.has_results]
+            self.world = self.processes[0].world if self.processes else -1
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
         # As if all ranks took part from the begin to the end.
@@ -88,9 +95,14 @@ class Basis:
 
     @cached_property
     def lines(self) -> list[ProfileRow]:
-        """The profile by line, without what begins and ends the net time, and without look-ups."""
+        """The profile of MPI by line, without what begins and ends the net time, and without look-ups."""
         rows = [row for row in profile.summed(self.run, ["line"]) if row.world == self.world]
         return [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
+
+    @cached_property
+    def outside_mpi(self) -> Outside:
+        """What ranks do outside MPI, as far as other sources of events tell it."""
+        return Outside(self.run, self.world)
 
     @cached_property
     def exchange(self) -> Exchange | None:
@@ -188,19 +200,6 @@ class Basis:
     def line_of_row(self, row: ProfileRow) -> Line:
         """The line of a row of the profile by line."""
         return row.function, row_place(row)
-
-
-def line_of(at: Placed) -> Placed:
-    """The place without what tells copies of a line apart."""
-    if at.file is None or at.line is None:
-        is_known = at.object or at.caller
-        return replace(at, file=None, line=None) if is_known else UNKNOWN
-    return replace(at, offset=None)
-
-
-def row_place(row: ProfileRow) -> Placed:
-    """The line of a row of the profile; see `line_of`."""
-    return line_of(placed(row))
 
 
 def calls_of(row: ProfileRow) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.explain.basis import Basis, Told, calls_of, row_place
+from tare.analysis.explain.basis import Basis, Told, calls_of
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
     MIN_MPI_SHARE,
@@ -21,6 +21,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.losses import Loss, is_of_messages, total
 from tare.analysis.groups import added
+from tare.analysis.rows import row_place
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 

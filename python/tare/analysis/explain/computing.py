@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tare.analysis.explain.basis import Basis, Told, row_place
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import total
 from tare.analysis.explain.waiting import is_one_slow, slow_of
-from tare.analysis.rows import UNKNOWN
+from tare.analysis.rows import UNKNOWN, row_place
 
 
 def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:

@@ -28,7 +28,8 @@ def findings(run: Run) -> list[Finding]:
     early = endings.first(run.processes)
     unwell = [process for process in run.processes if process.state in endings.EARLY]
     if not unwell:
-        return [] if ranks.use_mpi(run.processes) else [Finding(kind="nothing measured")]
+        is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
+        return [] if is_measured else [Finding(kind="nothing measured")]
     return [_early(early.processes if early else unwell, len(unwell), run)]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
 
 from tare import registry, units
-from tare.analysis import retimed, stacks
+from tare.analysis import retimed
 from tare.analysis.efficiency import efficiencies
-from tare.analysis.explain import calls, ended, gains, losses
+from tare.analysis.explain import calls, ended, gains, losses, outside
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
@@ -44,31 +43,23 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
     if rest and rest.share >= (MIN_SHARE if rest.kind == "oversubscription" else MIN_MPI_SHARE):
         found.append(rest)
-    found = [_with_code(basis, each) for each in found]
     found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
         mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
-        **fields(basis, ("ranks", "net_ns", "total_ns", "lost_ns", "is_traced", "is_too_long")),
+        ranks=basis.ranks if basis.uses_mpi else 0,
+        **fields(basis, ("net_ns", "total_ns", "lost_ns", "is_traced", "is_too_long")),
         unexplained_ns=basis.lost_ns - sum(each.lost_ns for each in found),
         is_too_short=is_too_short,
         notes=(*notes, *_notes(basis)),
     )
 
 
-def _with_code(basis: Basis, found: Finding) -> Finding:
-    """The finding, with what its cause computes longer, if stacks were sampled."""
-    if found.cause_rank is None or found.cause_in_call:
-        return found
-    more = stacks.more_than_others(basis.run, basis.world, found.cause_rank)
-    return found if more is None else replace(found, cause_code=more.function, cause_code_ns=more.time_ns)
-
-
 def _look(basis: Basis, told: Told, notes: list[str]) -> None:
     """What the registered analyses find, one after another. An analysis of a user that fails is a note."""
     for entry in registry.entries(registry.FINDINGS).values():
         try:
-            told.findings += _found(entry, basis, told)
+            told.findings += [outside.described(basis, each) for each in _found(entry, basis, told)]
         except CommandError as error:
             if not entry.package:
                 raise

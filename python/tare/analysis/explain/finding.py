@@ -77,6 +77,11 @@ class Finding:
     # samples of stacks; "": it is not known.
     cause_code: str = ""
     cause_code_ns: int | None = None  # by how much
+    # The call on a file, or the region of OpenMP, that takes that rank longer than the others on average; "": none
+    # of which it is known.
+    longer_in: str = ""
+    longer_at: Placed = UNKNOWN
+    longer_ns: int | None = None  # by how much
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median; of calls, their mean
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median

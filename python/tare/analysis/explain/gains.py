@@ -22,7 +22,7 @@ MORE_THAN_CALLS = ("farm", "tiny messages")
 
 
 def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings with their gains, as far as these can be known, the largest first."""
+    """The findings with their gains as far as these can be known, the largest first. Known ones stay."""
     changes = [_change(basis, each) if basis.is_traced else None for each in findings]
     wanted = [change for change in changes if change is not None]
     # The same without any of the work that is evened.
@@ -35,7 +35,7 @@ def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
         removed_ns = next(of_removed, None) if change and change[2] else None
         if gain_ns is not None and change and _is_no_bound(basis, each, gain_ns, removed_ns, network_ns):
             gain_ns = None
-        found.append(replace(each, gain_ns=gain_ns))
+        found.append(each if each.gain_ns is not None else replace(each, gain_ns=gain_ns))
     return sorted(found, key=lambda each: -_order(basis, each))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.explain.basis import Basis, Told, calls_of, row_place
+from tare.analysis.explain.basis import Basis, Told, calls_of
 from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.losses import total
-from tare.analysis.rows import Placed
+from tare.analysis.rows import Placed, row_place
 from tare.functions import OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
 
 if TYPE_CHECKING:

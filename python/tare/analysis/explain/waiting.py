@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tare.analysis.explain.basis import Basis, Told, row_place
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     DIFFER,
     GROWS,
@@ -21,7 +21,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.losses import Activity, Loss, is_of_messages, total
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import UNKNOWN
+from tare.analysis.rows import UNKNOWN, row_place
 from tare.functions import meaning
 
 OF_MESSAGES = ("late sender", "late receiver")

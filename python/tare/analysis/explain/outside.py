@@ -1,0 +1,105 @@
+"""What ranks do outside MPI, by the other sources of events: files, OpenMP, samples of stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tare.analysis import profile, stacks
+from tare.analysis.groups import grouped
+from tare.analysis.rows import row_place
+from tare.functions import meaning, of_meaning
+
+if TYPE_CHECKING:
+    from tare._tables import ProfileRow, RegionsRow
+    from tare.analysis.explain.basis import Basis
+    from tare.analysis.explain.finding import Finding
+    from tare.runs.run import Run
+
+# The parallel region of OpenMP, in the thread that encounters it.
+REGION = next(name for name in of_meaning(kind="start") if meaning(name).source == "openmp")
+# A rank is the only one that does something if the others do less than this part of it.
+ALONE = 0.1
+ONE_RANK = ("slow rank", "load imbalance")
+
+
+class Outside:
+    """Calls of other sources in one world, by line and rank; nothing if a run has no other sources."""
+
+    def __init__(self, run: Run, world: int) -> None:
+        self._run = run
+        self._world = world
+
+    @cached_property
+    def lines(self) -> list[ProfileRow]:
+        """Calls on files and constructs of OpenMP: a row for each line and rank."""
+        if not self._run.meta.options.sources:
+            return []
+        rows = profile.summed(self._run, ["line", "rank"])
+        return [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
+
+    @property
+    def of_files(self) -> list[ProfileRow]:
+        """Calls on files."""
+        return [row for row in self.lines if meaning(row.function).source == "files"]
+
+    @cached_property
+    def regions(self) -> list[RegionsRow]:
+        """The threads in parallel regions of OpenMP."""
+        if not self._run.meta.options.sources:
+            return []
+        return [row for row in self._run.rows(self._run.regions) if row.world == self._world]
+
+
+def described(basis: Basis, found: Finding) -> Finding:
+    """The finding, with what its cause does longer than the other ranks, as far as it is recorded."""
+    if found.cause_rank is None or found.cause_in_call:
+        return found
+    found = _with_calls(basis, found, found.cause_rank)
+    more = stacks.more_than_others(basis.run, basis.world, found.cause_rank)
+    return found if more is None else replace(found, cause_code=more.function, cause_code_ns=more.time_ns)
+
+
+def _with_calls(basis: Basis, found: Finding, cause: int) -> Finding:
+    """The same with the calls of another source that take the cause longer, if most of its delay is there."""
+    files, lines = basis.outside_mpi.of_files, basis.outside_mpi.lines
+    for rows in (files, [row for row in lines if row.function == REGION]):
+        row, more_ns = max(_more(rows, cause, basis.ranks), key=lambda each: each[1], default=(None, 0.0))
+        if row is None or more_ns <= 0 or 2 * more_ns < _late_ns(found):
+            continue
+        is_serial = rows is files and _is_serial(files, found, cause, basis.ranks)
+        return replace(
+            found,
+            kind="serial files" if is_serial else found.kind,
+            longer_in=row.function,
+            longer_at=row_place(row),
+            longer_ns=round(more_ns),
+        )
+    return found
+
+
+def _late_ns(found: Finding) -> float:
+    """How much later than the others the cause comes, in all."""
+    if found.most_ns is not None and found.mean_ns is not None:
+        return found.most_ns - found.mean_ns
+    return found.time_ns * (found.cause_share or 0.0) / max(len(found.ranks), 1)
+
+
+def _more(rows: Sequence[ProfileRow], rank: int, ranks: int) -> Iterator[tuple[ProfileRow, float]]:
+    """By how much a rank spends more time in the calls of each line than the others on average, ns."""
+    for of_line in grouped(rows, lambda row: (row.function, row_place(row))).values():
+        own = [row for row in of_line if row.rank == rank]
+        own_ns = sum(row.time_ns for row in own)
+        others_ns = sum(row.time_ns for row in of_line) - own_ns
+        if own:
+            yield own[0], own_ns - others_ns / max(ranks - 1, 1)
+
+
+def _is_serial(files: Sequence[ProfileRow], found: Finding, cause: int, ranks: int) -> bool:
+    """Whether the cause is the only one that works on files, while the others wait for it."""
+    own_ns = sum(row.time_ns for row in files if row.rank == cause)
+    others_ns = sum(row.time_ns for row in files) - own_ns
+    is_alone = others_ns / max(ranks - 1, 1) < ALONE * own_ns
+    return is_alone and found.kind in ONE_RANK and found.ranks == (cause,)

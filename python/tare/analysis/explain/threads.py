@@ -1,0 +1,139 @@
+"""What threads of OpenMP lose: idle ones in regions, waits for critical sections, regions that are too short.
+
+The time of a finding is that of ranks: what they would take less if all threads of their teams had as much to
+do, which is what the threads idle, divided by their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tare.analysis import regions
+from tare.analysis.explain.basis import Basis, Told
+from tare.analysis.explain.finding import (
+    MIN_MPI_SHARE,
+    MIN_SHARE,
+    NAMED,
+    OFTEN_PER_S,
+    SHORT_CALL_NS,
+    Finding,
+)
+from tare.analysis.explain.outside import REGION
+from tare.analysis.groups import added, grouped
+from tare.analysis.rows import line_of, placed, row_place
+from tare.functions import meaning
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare.analysis.regions import Region
+
+
+def idle_threads(basis: Basis, _: Told) -> list[Finding]:
+    """The findings of regions, the most severe first."""
+    rows = basis.outside_mpi.regions
+    if not rows:
+        return []
+    by_rank = regions.summed(rows, ["rank"])
+    teams = {rank: max(of.threads for of in found) for rank, found in _by_rank(by_rank).items()}
+    contended = _contention(basis, teams)
+    left_ns = sum(each.time_ns for each in contended)
+    found = []
+    for of_line in grouped(by_rank, lambda of: line_of(placed(of))).values():
+        # What they wait for critical sections is told; it may be in any region.
+        cost_ns = sum(map(_cost_ns, of_line))
+        told_ns = min(cost_ns, left_ns)
+        left_ns -= told_ns
+        if basis.share(cost_ns - told_ns) >= MIN_SHARE:
+            found.append(_of_region(basis, of_line, cost_ns - told_ns))
+    is_tiny = any(each.kind == "tiny regions" for each in found)
+    serial = [] if is_tiny else _serial(basis, by_rank, teams)
+    return sorted([*contended, *found, *serial], key=lambda each: -each.time_ns)
+
+
+def _cost_ns(of: Region) -> float:
+    return of.idle_ns / of.threads if of.threads else 0.0
+
+
+def _by_rank(found: Sequence[Region]) -> dict[int, list[Region]]:
+    return grouped(found, lambda of: -1 if of.rank is None else of.rank)
+
+
+def _of_region(basis: Basis, of_line: Sequence[Region], cost_ns: float) -> Finding:
+    """Too short, or uneven; with the numbers of the rank that loses most."""
+    worst = max(of_line, key=_cost_ns)
+    costs = {-1 if of.rank is None else of.rank: _cost_ns(of) for of in of_line}
+    calls, time_ns = sum(of.calls for of in of_line), sum(of.time_ns for of in of_line)
+    rate = worst.calls / basis.net_ns * NS_PER_S if basis.net_ns else 0.0
+    is_tiny = rate >= OFTEN_PER_S and time_ns <= SHORT_CALL_NS * calls
+    others_ns = worst.work_mean_ns * worst.threads - worst.work_max_ns
+    return Finding(
+        kind="tiny regions" if is_tiny else "idle threads",
+        share=basis.share(cost_ns),
+        time_ns=round(cost_ns),
+        gain_ns=round(cost_ns) if basis.ranks == 1 else None,
+        function=REGION,
+        at=line_of(placed(worst)),
+        ranks=_named(costs),
+        calls=calls,
+        per_second=rate if is_tiny else None,
+        here_share=worst.idle_share,
+        most_ns=time_ns / calls if is_tiny else worst.work_max_ns,
+        mean_ns=others_ns / max(worst.threads - 1, 1),
+        detail=str(worst.work_max_thread),
+    )
+
+
+def _contention(basis: Basis, teams: dict[int, int]) -> list[Finding]:
+    """Lines where threads wait for one another to leave a critical section or to give back a lock."""
+    rows = [row for row in basis.outside_mpi.lines if meaning(row.function).waits == "locks"]
+    found = []
+    for (function, at), of_line in grouped(rows, lambda row: (row.function, row_place(row))).items():
+        costs = added((row.rank or 0, row.time_ns / teams.get(row.rank or 0, 1)) for row in of_line)
+        cost_ns = sum(costs.values())
+        if basis.share(cost_ns) >= MIN_SHARE:
+            found.append(
+                Finding(
+                    kind="contention",
+                    share=basis.share(cost_ns),
+                    time_ns=round(cost_ns),
+                    function=function,
+                    at=at,
+                    ranks=_named(costs),
+                    calls=sum(row.calls for row in of_line),
+                    mean_ns=sum(row.time_ns for row in of_line) / max(sum(row.calls for row in of_line), 1),
+                )
+            )
+    return found
+
+
+def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> list[Finding]:
+    """What one thread of each rank computes outside of regions while the others have nothing to do."""
+    if basis.has_threads:
+        return []
+    in_regions = {rank: sum(of.time_ns for of in found) for rank, found in _by_rank(by_rank).items()}
+    serial_ns = {
+        rank: max(useful_ns - in_regions.get(rank, 0), 0) for rank, useful_ns in basis.useful_ns.items()
+    }
+    costs = {rank: ns * (1 - 1 / teams.get(rank, 1)) for rank, ns in serial_ns.items()}
+    cost_ns = sum(costs.values())
+    if basis.share(cost_ns) < MIN_MPI_SHARE:
+        return []
+    worst = max(costs, key=lambda rank: costs[rank])
+    return [
+        Finding(
+            kind="serial computing",
+            share=basis.share(cost_ns),
+            time_ns=round(cost_ns),
+            gain_ns=round(cost_ns) if basis.ranks == 1 else None,
+            ranks=_named(costs),
+            most_ns=serial_ns[worst],
+            calls=teams.get(worst, 1),
+        )
+    ]
+
+
+def _named(costs: dict[int, float]) -> tuple[int, ...]:
+    """The ranks that lose much; none in a program without MPI."""
+    most_ns = max(costs.values(), default=0.0)
+    return tuple(sorted(rank for rank, ns in costs.items() if rank >= 0 and ns >= NAMED * most_ns))

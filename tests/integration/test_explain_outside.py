@@ -1,0 +1,47 @@
+"""`tare explain` on programs with faults outside MPI, in functions, files and threads (planted_outside.c)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import planted
+import pytest
+from environments import ROOT, compile_c, openmpi4
+from planted import Planted
+
+OPENMPI = openmpi4()
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("planted") / "outside"
+    return compile_c(OPENMPI, [planted.OUTSIDE], made, "-O2", "-g", "-fopenmp")
+
+
+@pytest.mark.alone
+@pytest.mark.flaky(reruns=2)  # what comes first depends on times, which another program can spoil
+@pytest.mark.parametrize("program", planted.programs(planted.OUTSIDE), ids=lambda each: each.name)
+def test_the_planted_fault_comes_first_and_no_other(
+    program: Planted, compiled: Path, tare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")  # idle threads leave the two processors to the others
+    options = ("--with", "files,openmp,stacks", "--stack-rate", "500")
+    said = planted.explained(tare, OPENMPI, compiled, program, tmp_path / "run", *options)
+    found = planted.judge(program, said, exactly=False)
+    assert not (found.wrong or found.missing or found.false or found.blamed), (found, said["sentences"])
+    assert said["lost_ns"] == sum(each["lost_ns"] for each in said["findings"]) + said["unexplained_ns"]
+
+
+def test_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
+    """The example of docs/openmp.md: its threads have 230 and 580 of 590 ms to do."""
+    program, run = tmp_path / "uneven", tmp_path / "run"
+    source = ROOT / "examples" / "uneven.c"
+    subprocess.run(["gcc", "-O2", "-g", "-fopenmp", source, "-o", program, "-lm"], check=True)
+    subprocess.run([tare, "run", "-q", "--with", "openmp", "-o", run, "--", program], check=True, timeout=60)
+    done = subprocess.run([tare, "explain", run], capture_output=True, text=True, check=True, timeout=60)
+    said = " ".join(done.stdout.split())
+    assert said.startswith("1. Idle threads: the threads of omp_parallel at uneven.c:17 (in main) idle ")
+    assert "thread 1 works for " in said
+    assert "ranks" not in said
+    assert "trace" not in said

@@ -1,0 +1,182 @@
+"""What `tare explain` makes of files and threads of OpenMP: which times, of which ranks, from when on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tare.analysis.explain import files, outside, threads
+from tare.analysis.explain.basis import Told
+from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.losses import Losses
+
+MS = 1_000_000
+NET_NS = 1_000 * MS
+
+
+def place(line: int) -> dict[str, Any]:
+    return {
+        "file": "/src/app.c", "line": line, "caller": "step", "object": "/bin/app", "offset": line,
+        "tail_call": None,
+    }  # fmt: skip
+
+
+def call(function: str, rank: int, time_ms: float, *, calls: int = 10, bytes: int = 0, line: int = 40) -> Any:
+    """A row of the profile by line and rank."""
+    return SimpleNamespace(
+        function=function,
+        rank=rank,
+        time_ns=int(time_ms * MS),
+        calls=calls,
+        bytes=bytes,
+        world=0,
+        **place(line),
+    )
+
+
+def thread(
+    rank: int, number: int, team_ms: float, work_ms: float, *, regions: int = 0, line: int = 17
+) -> Any:
+    """A thread in a region, of the table `regions`; the thread that encounters it has `regions`."""
+    return SimpleNamespace(
+        world=0, rank=rank, pid=100 + rank, thread=number, calls=regions or 10, regions=regions,
+        regions_ns=int(team_ms * MS) if regions else 0, team_ns=int(team_ms * MS), work_ns=int(work_ms * MS),
+        **place(line),
+    )  # fmt: skip
+
+
+def basis(*, ranks: int = 2, lines: Any = (), regions: Any = (), useful_ms: float = 1_000) -> Any:
+    of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
+    of.__dict__.update(lines=list(lines), regions=list(regions))
+    return SimpleNamespace(
+        outside_mpi=of,
+        net_ns=NET_NS,
+        ranks=ranks,
+        has_threads=False,
+        useful_ns={rank: int(useful_ms * MS) for rank in range(ranks)},
+        share=lambda ns: ns / (ranks * NET_NS),
+    )
+
+
+def told(*findings: Finding) -> Told:
+    return Told(list(findings), Losses([]))
+
+
+def test_idle_time_is_the_time_that_a_rank_would_take_less() -> None:
+    """Rank 0: 4 threads in 1 s work 900, 100, 100, 100 ms. Evenly they would take 300 ms."""
+    team = [
+        thread(0, number, 1_000, 900 if number == 2 else 100, regions=10 * (number == 0))
+        for number in range(4)
+    ]
+    [found] = threads.idle_threads(basis(ranks=1, regions=team), told())
+    assert (found.kind, found.at.line, found.ranks) == ("idle threads", 17, (0,))
+    assert found.time_ns == found.gain_ns == 700 * MS
+    assert found.share == pytest.approx(0.7)
+    assert found.here_share == pytest.approx(0.7)
+    assert (found.most_ns, found.mean_ns, found.detail) == (900 * MS, 100 * MS, "2")
+
+
+def test_of_several_ranks_the_gain_is_not_known_and_those_that_lose_little_are_not_named() -> None:
+    even = [thread(0, number, 500, 490, regions=10 * (number == 0)) for number in range(2)]
+    uneven = [thread(1, number, 500, 500 - 400 * number, regions=10 * (number == 0)) for number in range(2)]
+    [found] = threads.idle_threads(basis(regions=even + uneven, useful_ms=500), told())
+    assert found.time_ns == 10 * MS + 200 * MS
+    assert (found.ranks, found.gain_ns) == ((1,), None)
+    assert (found.most_ns, found.mean_ns) == (500 * MS, 100 * MS)
+
+
+def test_little_idle_time_is_no_finding() -> None:
+    team = [thread(0, number, 1_000, 960, regions=10 * (number == 0)) for number in range(2)]
+    assert threads.idle_threads(basis(ranks=1, regions=team), told()) == []
+
+
+def test_waits_for_a_critical_section_are_told_once() -> None:
+    """Of 400 ms that each of two threads idles, 300 are waits for the section: the rest is uneven work."""
+    team = [thread(0, number, 1_000, 600, regions=10 * (number == 0)) for number in range(2)]
+    section = call("omp_critical", 0, 600, calls=20, line=23)
+    contended, idle = threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
+    assert (contended.kind, contended.at.line, contended.function) == ("contention", 23, "omp_critical")
+    assert contended.time_ns == 300 * MS
+    assert contended.mean_ns == 30 * MS
+    assert (idle.kind, idle.time_ns) == ("idle threads", 100 * MS)
+
+
+def test_many_short_regions_are_tiny() -> None:
+    team = [thread(0, number, 400, 10, regions=40_000 * (number == 0)) for number in range(2)]
+    [found] = threads.idle_threads(basis(ranks=1, regions=team), told())
+    assert (found.kind, found.calls, found.per_second) == ("tiny regions", 40_000, 40_000)
+    assert found.most_ns == 10_000
+
+
+def test_what_one_thread_computes_outside_of_regions() -> None:
+    """600 ms outside, with 4 threads: shared, they would take 150."""
+    team = [thread(0, number, 400, 400, regions=10 * (number == 0)) for number in range(4)]
+    [found] = threads.idle_threads(basis(ranks=1, regions=team), told())
+    assert (found.kind, found.calls) == ("serial computing", 4)
+    assert (found.most_ns, found.time_ns, found.gain_ns) == (600 * MS, 450 * MS, 450 * MS)
+
+
+def late(**fields: Any) -> Finding:
+    """Rank 1 computes 300 ms longer than the others."""
+    return Finding(
+        kind="load imbalance", time_ns=300 * MS, cause_rank=1, cause_share=1.0, ranks=(1,),
+        most_ns=400 * MS, mean_ns=100 * MS, **fields,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outside.stacks, "more_than_others", lambda *_: None)
+
+
+def described(lines: list[Any], found: Finding) -> Finding:
+    of: Any = basis(lines=lines)
+    of.run, of.world = None, 0
+    return outside.described(of, found)
+
+
+def test_files_that_one_rank_works_on_alone() -> None:
+    found = described([call("read", 1, 280), call("write", 0, 5), call("write", 1, 10)], late())
+    assert (found.kind, found.longer_in, found.longer_ns) == ("serial files", "read", 280 * MS)
+    assert found.longer_at.line == 40
+
+
+def test_files_that_all_work_on_are_named_if_they_explain_most() -> None:
+    found = described([call("read", 1, 280), call("read", 0, 100)], late())
+    assert (found.kind, found.longer_in, found.longer_ns) == ("load imbalance", "read", 180 * MS)
+    found = described([call("read", 1, 240), call("read", 0, 100)], late())
+    assert (found.kind, found.longer_in, found.longer_ns) == ("load imbalance", "", None)
+
+
+def test_a_region_that_takes_longer() -> None:
+    found = described([call("omp_parallel", 1, 390), call("omp_parallel", 0, 95)], late())
+    assert (found.longer_in, found.longer_ns) == ("omp_parallel", 295 * MS)
+
+
+def test_who_is_late_in_a_call_is_not_described() -> None:
+    found = described([call("read", 1, 280)], late(cause_in_call=True))
+    assert found.longer_in == ""
+
+
+def test_small_accesses() -> None:
+    small = call("read", 0, 200, calls=20_000, bytes=20_000 * 4096)
+    [found] = files.of_files(basis(lines=[small]), told())
+    assert (found.kind, found.bytes_per_call, found.per_second) == ("small accesses", 4096, 20_000)
+    assert (found.share, found.ranks) == (pytest.approx(0.1), (0,))
+    for other in (
+        call("read", 0, 200, calls=20_000, bytes=20_000 * 4097),
+        call("read", 0, 200, calls=9_999, bytes=9_999),
+        call("read", 0, 99, calls=20_000, bytes=20_000),
+    ):
+        assert files.of_files(basis(lines=[other]), told()) == []
+
+
+def test_much_time_in_files_is_said_unless_it_is_told_of_a_late_rank() -> None:
+    lines = [call("write", 0, 200, bytes=10), call("fsync", 0, 150, line=41), call("write", 1, 50, bytes=10)]
+    [found] = files.of_files(basis(lines=lines), told())
+    assert (found.kind, found.time_ns, found.calls) == ("files", 400 * MS, 30)
+    assert (found.function, found.here_share) == ("write", pytest.approx(250 / 400))
+    assert found.ranks == (0, 1)
+    is_late = Finding(kind="serial files", cause_rank=0, longer_in="write")
+    assert files.of_files(basis(lines=lines), told(is_late)) == []
