@@ -120,7 +120,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     everything, processes = run.current_calls, run.processes
     is_over = not any(process.state in ("running", "unknown") for process in processes)
     members, completed = _members(run), _Completed(run)
-    # Other threads, as those of OpenMP or of the MPI library itself, neither wait for ranks nor let them go on.
+    # Other threads, as those of OpenMP or of the MPI library itself, wait for no rank and let none go on.
     calls = [call for call in everything if call.made_mpi_calls]
     waits = Waits(calls, members, completed)
     needs = [waits.needs(call) for call in calls]
