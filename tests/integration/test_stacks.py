@@ -223,3 +223,28 @@ def test_flame_graphs_have_the_program_and_its_calls(program: Path, tare: Path, 
     said(measured, "export", "--to", "speedscope", "-o", speedscope)
     document: dict[str, Any] = json.loads(speedscope.read_text())
     assert [each["name"] for each in document["profiles"]] == ["rank 0", "rank 1"]
+
+
+LIBRARY = """
+#include <time.h>
+void compute(int ms) {
+  struct timespec now;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+"""
+
+
+def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(tare: Path, tmp_path: Path) -> None:
+    (tmp_path / "library.c").write_text(LIBRARY)
+    library, program = tmp_path / "library.so", tmp_path / "program"
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", tmp_path / "library.c", "-o", library], check=True)
+    source = PROGRAMS / "loader_in_signals.c"
+    subprocess.run(["gcc", "-O1", "-rdynamic", source, "-o", program], check=True)
+    measured = alone(tare, tmp_path / "run", program, library, "300", options=("--stack-rate", "1000"))
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    in_handlers, elsewhere = map(int, measured.ended.stdout.split())
+    assert in_handlers == 0
+    assert elsewhere > 0, "tare itself asks the loader elsewhere, and comes here"
+    opened = api.open(tmp_path / "run")
+    assert sum(row.samples for row in opened.rows(opened.stack_samples)) > 50
