@@ -28,18 +28,20 @@ def test_the_error_of_a_time_is_that_of_a_binomial_share() -> None:
 
 
 def test_a_rank_against_the_mean_of_all() -> None:
-    # 80 of 200 samples are of one of four ranks: 80 - 50, with a variance of (3/4)^2 80 + (1/4)^2 150, as the
-    # others have 120 of 150 that are expected.
+    # 80 of 200 samples are of one of four ranks: 80 - 50. It has 100 in all, the others have 300.
+    own, others = 82 * (1 - 82 / 104), 122 * (1 - 122 / 304)
     found = sampling_error.from_mean(of(80), of(200), of(100), of(400), 4)
     assert found.more_ns == 30 * EACH
-    assert found.error_ns == pytest.approx(1.96 * sqrt(45 + 9.375) * EACH)
+    assert found.error_ns == pytest.approx(1.96 * sqrt(0.75**2 * own + 0.25**2 * others) * EACH)
     assert found.p == pytest.approx(2 * binomial(80, 200, 0.25))
 
 
-def test_a_rank_with_no_sample_is_as_uncertain_as_one_with_the_expected_number() -> None:
+def test_a_rank_with_no_sample_is_uncertain_too() -> None:
     found = sampling_error.from_mean(of(0), of(40), of(100), of(400), 4)
     assert found.more_ns == -10 * EACH
-    assert found.error_ns == pytest.approx(1.96 * sqrt(0.75**2 * 10 + 0.25**2 * 40) * EACH)
+    assert found.error_ns == pytest.approx(
+        1.96 * sqrt(0.75**2 * 2 * (1 - 2 / 104) + 0.25**2 * 42 * (1 - 42 / 304)) * EACH
+    )
     assert found.p == pytest.approx(2 * 0.75**40)
 
 
@@ -65,8 +67,7 @@ def test_what_is_measured_has_no_error() -> None:
 def test_two_runs_and_the_means_of_several() -> None:
     found = sampling_error.between(of(100), of(150), of(200), of(250))
     assert found.more_ns == 50 * EACH
-    # The base has less than the 125 that both would have if they were equal: so it varies as 125 do.
-    assert found.error_ns == pytest.approx(1.96 * sqrt(150 + 125) * EACH)
+    assert found.error_ns == pytest.approx(1.96 * sqrt(152 * (1 - 152 / 254) + 102 * (1 - 102 / 204)) * EACH)
     assert found.p == pytest.approx(2 * binomial(150, 250, 0.5))
     # Three base runs together have 300, two new ones 200: both means are 100.
     same = sampling_error.between(of(300), of(200), of(600), of(400), base_runs=3, new_runs=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from types import SimpleNamespace
 from typing import Any
 
@@ -100,8 +101,10 @@ def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
     }
     late = found["sqrt", 1]
     assert (late.time_ns, late.rank_mean_ns, late.more_ns) == (2_500 * MS, 1_500 * MS, 1_000 * MS)
-    # 1.96 sqrt(250 / 4 + 150 / 4) samples of 10 ms: the other rank varies as the mean of 150 does.
-    assert (late.more_error_ns, late.more_is_certain) == (196 * MS, True)
+    # 250 of 292 samples, and 50 of 90, each with half of its weight.
+    samples = 1.96 * sqrt((252 * (1 - 252 / 296) + 52 * (1 - 52 / 94)) / 4)
+    assert late.more_error_ns == round(samples * 10 * MS)
+    assert late.more_is_certain
     assert found["sqrt", 0].more_ns == -1_000 * MS
     assert (found["walk", 1].more_ns, found["walk", 1].more_is_certain) == (10 * MS, False)
     assert found["main", 0].with_callees_ns == 900 * MS
@@ -143,10 +146,10 @@ def test_differences_of_ranks_are_told_if_they_are_no_chance() -> None:
         (0, "smooth", -1_000 * MS),
         (1, "smooth", 1_000 * MS),
     ]
-    assert found[0].error_ns == 1_960 * MS / 10
+    assert round(found[0].error_ns / MS) == 76
     said = list(code_reporter.sentences(found, ranks, most=1))
     assert said == [
-        "Rank 0 spends 1.00 s (± 196 ms) less in smooth than the mean of the 2 ranks",
+        "Rank 0 spends 1.00 s (± 76.3 ms) less in smooth than the mean of the 2 ranks",
         "There is 1 more such difference",
     ]
     # Two samples more are chance, and one rank has no others.
@@ -220,7 +223,9 @@ def test_functions_of_two_runs() -> None:
     new = run_of([sample(0, 0, 400, "smooth"), sample(0, 2, 52, "walk")], SITES)
     smooth, walk = code_diff.changes([base], [new])
     assert (smooth.function, smooth.file, smooth.more_ns) == ("smooth", "app.c", 3_000 * MS)
-    assert smooth.error_ns == pytest.approx(1.96 * (400 + 250) ** 0.5 * 10 * MS)
+    assert smooth.error_ns == pytest.approx(
+        1.96 * sqrt(402 * (1 - 402 / 456) + 102 * (1 - 102 / 154)) * 10 * MS
+    )
     assert (smooth.beyond_sampling, smooth.differs) == (True, None), "one run does not tell how times vary"
     assert (walk.beyond_sampling, walk.differs) == (False, False)
     assert code_diff.changes([base], [run_of([], SITES)]) == []

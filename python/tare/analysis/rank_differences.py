@@ -75,7 +75,10 @@ def from_mean(
 
 
 def of_functions(rows: Sequence[StackSamplesRow], ranks: Mapping[int, int]) -> list[More]:
-    """The functions of the program in which ranks differ from the mean, the most significant first."""
+    """The functions of the program in which ranks differ from the mean, the most significant first.
+
+    Of ranks that were found in the function: all others would differ alike.
+    """
     times: dict[tuple[tuple[str, str | None], Rank], Sampled] = defaultdict(Sampled)
     for row in rows:
         if row.activity == "program" and row.caller:

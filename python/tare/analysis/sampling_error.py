@@ -1,8 +1,8 @@
 """What samples of stacks are worth: the error of a time, and whether two times differ (docs/stacks.md).
 
-Numbers of samples vary as counts do. A share of all samples has the deviation of a binomial one. For two
-times, each number of samples is taken for a Poisson one, which varies more rather than less; then, of the
-samples of both together, those of the one are a binomial share, and the probability of such a share is exact.
+Numbers of samples vary as shares of all samples of a rank or run do: binomially. To tell whether two times
+differ, each number is taken for a Poisson one, which varies more rather than less; then, of the samples of
+both together, those of the one are a binomial share, and the probability of such a share is exact.
 """
 
 from __future__ import annotations
@@ -99,23 +99,27 @@ def _difference(
     own_weight, rest_weight = weights
     more_ns = own_weight * own.time_ns - rest_weight * rest.time_ns + exact_ns
     together_ns = own.time_ns + rest.time_ns
-    # What `own` would have, if there were no difference.
-    equal_ns = (rest_weight * together_ns - exact_ns) / (own_weight + rest_weight)
-    equal_ns = min(max(equal_ns, 0.0), together_ns)
-    each = own.each_ns or own_all.each_ns or rest.each_ns
-    rest_each = rest.each_ns or rest_all.each_ns or each
-    expected = equal_ns / each if each else 0.0
-    rest_expected = (together_ns - equal_ns) / rest_each if rest_each else 0.0
-    # One that is smaller by chance seems to vary less: its expected number counts.
-    deviation_ns = sqrt(
-        (own_weight * each) ** 2 * max(own.samples, expected)
-        + (rest_weight * rest_each) ** 2 * max(rest.samples, rest_expected)
-    )
     number = own.samples + rest.samples
     if not number:
         return Difference(more_ns, 0.0, 0.0 if more_ns else 1.0)
+    each = own.each_ns or own_all.each_ns or rest.each_ns
+    rest_each = rest.each_ns or rest_all.each_ns or each
+    deviation_ns = sqrt(
+        (own_weight * each) ** 2 * _variance(own, own_all)
+        + (rest_weight * rest_each) ** 2 * _variance(rest, rest_all)
+    )
+    # What `own` would have, if there were no difference.
+    equal_ns = (rest_weight * together_ns - exact_ns) / (own_weight + rest_weight)
+    equal_ns = min(max(equal_ns, 0.0), together_ns)
+    expected, rest_expected = equal_ns / each, (together_ns - equal_ns) / rest_each
     share = expected / (expected + rest_expected)
     return Difference(more_ns, NORMAL_95 * deviation_ns, _two_sided(own.samples, number, share))
+
+
+def _variance(part: Sampled, whole: Sampled) -> float:
+    """That of a number of samples; by Agresti and Coull, so that none or all of them vary, too."""
+    number = part.samples + 2
+    return number * (1 - min(1.0, number / (whole.samples + 4)))
 
 
 def _two_sided(samples: int, number: int, share: float) -> float:

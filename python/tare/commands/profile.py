@@ -322,6 +322,10 @@ def _show_code(
     if sort not in (None, Sort.TIME, Sort.CALLS):
         raise UsageError(f"--sort {sort} does not go with the functions of the program")
     found = code_times.by(recording, names, chosen)
+    if "rank" in names:
+        found = [
+            each for each in found if each.time_ns
+        ]  # others have time in the functions that they call alone
     total_ns = reporter.total_ns(found)
     if sort is Sort.CALLS:
         found.sort(key=lambda each: each.calls or 0, reverse=True)
