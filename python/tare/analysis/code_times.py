@@ -104,13 +104,17 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
     of_all: dict[Whose, Sampled] = defaultdict(Sampled)
     sums: dict[tuple[Code, Whose], _Sums] = defaultdict(_Sums)
     sites = recorded.sites
+    known: dict[Hashable, tuple[Code, Sequence[Code]]] = {}
     for row in rows:
         time = Sampled(row.time_ns, row.samples)
         whose = _whose(row, keys)
         of_all[whose] = of_all[whose].plus(time)
         if row.activity != "program":
             continue
-        own, codes = _codes(row, sites, by_line=by_line)
+        place = row.site, row.caller, row.line
+        if place not in known:
+            known[place] = _codes(row, sites, by_line=by_line)
+        own, codes = known[place]
         at = sums[own, whose]
         at.own = at.own.plus(time)
         at.of_rank[row.world, row.rank] = at.of_rank[row.world, row.rank].plus(time)

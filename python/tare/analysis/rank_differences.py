@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, TypeVar
 
 from tare.analysis import sampling_error
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Code = TypeVar("Code", bound=Hashable)
 Rank = tuple[int, int]  # world, rank
+# Deviations below which a difference may be chance in any case, also if it is the only one.
+NOT_CHANCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,15 @@ def totals(rows: Iterable[StackSamplesRow]) -> dict[Rank, Sampled]:
 
 
 def from_mean(
-    times: Mapping[tuple[Code, Rank], Sampled], of_rank: Mapping[Rank, Sampled], ranks: Mapping[int, int]
+    times: Mapping[tuple[Code, Rank], Sampled],
+    of_rank: Mapping[Rank, Sampled],
+    ranks: Mapping[int, int],
+    least: float = 0.0,
 ) -> dict[tuple[Code, Rank], tuple[Difference, bool]]:
-    """The differences of these times, and whether each is no chance; only of worlds with several ranks."""
+    """The differences of these times, and whether each is no chance; only of worlds with several ranks.
+
+    Without those that are less than `least` deviations of the number of samples.
+    """
     together: dict[tuple[Code, int], Sampled] = defaultdict(Sampled)
     for (code, (world, _)), time in times.items():
         together[code, world] = together[code, world].plus(time)
@@ -67,7 +76,10 @@ def from_mean(
             time, together[code, world], of_rank[world, rank], of_world[world], ranks[world]
         )
         for (code, (world, rank)), time in times.items()
-        if rank >= 0 and ranks.get(world, 0) > 1
+        if rank >= 0
+        and ranks.get(world, 0) > 1
+        and abs(time.time_ns - together[code, world].time_ns / ranks[world])
+        >= least * time.each_ns * sqrt(time.samples)
     }
     compared = sum(ranks.get(world, 0) for _, world in together)
     certain = sampling_error.certain(list(found.values()), compared)
@@ -84,7 +96,7 @@ def of_functions(rows: Sequence[StackSamplesRow], ranks: Mapping[int, int]) -> l
         if row.activity == "program" and row.caller:
             key = (row.caller, row.file or None), (row.world, row.rank)
             times[key] = times[key].plus(Sampled(row.time_ns, row.samples))
-    found = from_mean(times, totals(rows), ranks)
+    found = from_mean(times, totals(rows), ranks, least=NOT_CHANCE)
     certain = [(key, of) for key, (of, is_certain) in found.items() if is_certain]
     certain.sort(key=lambda each: (each[1].p, -abs(each[1].more_ns)))
     return [

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 NORMAL_95 = 1.96
 ALPHA = 0.05
 
 
-@dataclass(frozen=True)
-class Sampled:
+class Sampled(NamedTuple):
     """Processor time, and the samples that stand for it."""
 
     time_ns: float = 0.0

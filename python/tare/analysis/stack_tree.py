@@ -108,17 +108,17 @@ def of_run(recorded: Run, max_nodes: int = MAX_NODES, max_ranks: int = MAX_RANKS
     of_worlds = {world: grown.times([(world, None)], tree) for world in ranks}
     samples_of = rank_differences.totals(rows)
     of_ranks = []
+    samples_of_world: dict[int, Sampled] = defaultdict(Sampled)
+    for (world, _), time in samples_of.items():
+        samples_of_world[world] = samples_of_world[world].plus(time)
     for world, rank in chosen:
-        samples_of_world = Sampled()
-        for (of, _), time in samples_of.items():
-            samples_of_world = samples_of_world.plus(time) if of == world else samples_of_world
         own, every = grown.times([(world, rank)], tree), of_worlds[world]
         differences = [
             sampling_error.from_mean(
                 mine.sampled,
                 of_all.sampled,
                 samples_of[world, rank],
-                samples_of_world,
+                samples_of_world[world],
                 ranks[world],
                 mine.calls_ns - of_all.calls_ns / ranks[world],
             )
@@ -143,11 +143,18 @@ def _grown(recorded: Run, rows: Sequence[StackSamplesRow], chosen: Sequence[Rank
     """The tree, with times of each world and of the ranks that are chosen."""
     grown = _Grown(recorded.sites)
     wanted = frozenset(chosen)
+    # First added up: there may be millions of rows.
+    times: dict[tuple[Whose, int | None], Sampled] = defaultdict(Sampled)
     for row in rows:
         if row.activity == "program":
-            grown.add_sample(row, (row.world, None))
+            time = Sampled(row.time_ns, row.samples)
+            of_world = (row.world, None), row.site
+            times[of_world] = times[of_world].plus(time)
             if (row.world, row.rank) in wanted:
-                grown.add_sample(row, (row.world, row.rank))
+                own = (row.world, row.rank), row.site
+                times[own] = times[own].plus(time)
+    for (whose, site), time in times.items():
+        grown.add_samples(site, time, whose)
     for call in profile.summed(recorded, ["function", "site"]):
         grown.add_calls(call, (call.world, None))
     if chosen:
@@ -185,10 +192,10 @@ class _Grown:
         self._paths: dict[int | None, list[tuple[int, int | None]]] = {}  # nodes and lines, outermost first
         self._own: dict[Whose, dict[int, Time]] = defaultdict(dict)  # of the nodes without those below
 
-    def add_sample(self, row: StackSamplesRow, whose: Whose) -> None:
+    def add_samples(self, site: int | None, time: Sampled, whose: Whose) -> None:
         """Adds samples of the program's code."""
-        path = self._path(row.site) or [(self._child(0, stacks.UNKNOWN, None, call=False), None)]
-        self._add(path, Time(Sampled(row.time_ns, row.samples)), whose)
+        path = self._path(site) or [(self._child(0, stacks.UNKNOWN, None, call=False), None)]
+        self._add(path, Time(time), whose)
 
     def add_calls(self, row: ProfileRow, whose: Whose) -> None:
         """Adds calls, if their time is not that of the program's code."""
