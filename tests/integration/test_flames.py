@@ -1,4 +1,4 @@
-"""Where the program's time goes, in the page and as text: of a run whose ranks are in different functions."""
+"""The program's time by function in the page and as text, of a run whose ranks are in different functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def measured(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Measurement:
-    """Of two ranks, both are in `first`, for 100 ms, and one is in `second`, for 400 ms."""
+    """Both ranks are in `first`, for 100 ms, and one is in `second`, for 400 ms."""
     folder = tmp_path_factory.mktemp("flames")
     program = folder / "stacks"
     compile_c(openmpi4(), [PROGRAMS / "stacks.c"], program, "-O2", "-g", "-pthread")

@@ -21,7 +21,7 @@ SOURCE = ROOT / "examples" / "uneven.c"
 
 @pytest.fixture(scope="module")
 def run(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of two threads."""
+    """A run with two threads."""
     folder = tmp_path_factory.mktemp("threads")
     program, to = folder / "uneven", folder / "run"
     subprocess.run(["gcc", "-O2", "-g", "-fopenmp", SOURCE, "-o", program, "-lm"], check=True)

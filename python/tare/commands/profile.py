@@ -348,7 +348,7 @@ def _show_code(
 
 
 def _differences(recording: Run, chosen: Chosen) -> list[rank_differences.More]:
-    """Of the ranks that are chosen, in which functions they differ from the mean of all."""
+    """The functions in which ranks that are chosen differ from the mean of all."""
     found = rank_differences.of_functions(
         stacks.samples(recording, Chosen(worlds=chosen.worlds)), rank_differences.ranks_of(recording)
     )

@@ -80,7 +80,7 @@ def total_ns(rows: Sequence[CodeTime]) -> int:
 
 
 def sentences(found: Sequence[More], ranks: dict[int, int], most: int = SENTENCES) -> Iterator[str]:
-    """In which functions of the program ranks differ from their mean; `ranks`: how many a world has."""
+    """Functions of the program in which ranks differ from their mean; `ranks`: how many a world has."""
     several = len(ranks) > 1
     for each in found[:most]:
         what = "more" if each.more_ns >= 0 else "less"
