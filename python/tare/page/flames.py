@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tare.analysis import code_times, sampling_error, stack_tree, stacks
 from tare.page.call_sites import class_of
 from tare.reporters import code_times as reporter
+from tare.reporters import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ def of_run(run: Run) -> dict[str, Any] | None:
     return {
         "parent": [node.parent for node in tree.nodes],
         "function": [node.function for node in tree.nodes],
+        "short": [names.short(node.function) for node in tree.nodes],
         "place": [node.file or node.object for node in tree.nodes],
         "class": [class_of(node.function) if node.call else None for node in tree.nodes],
         "merged": [node.merged for node in tree.nodes],
@@ -45,7 +47,12 @@ def of_run(run: Run) -> dict[str, Any] | None:
         "sentences": [f"{each}." for each in reporter.sentences(tree.more, tree.ranks)],
         "limits": [f"{each}." for each in stacks.limits(run)],
         "functions": [
-            {**asdict(each), "contains_others": each.contains_others} for each in functions[:MAX_FUNCTIONS]
+            {
+                **asdict(each),
+                "short": names.short_with_inlined(each.function),
+                "contains_others": each.contains_others,
+            }
+            for each in functions[:MAX_FUNCTIONS]
         ],
         "functions_in_all": len(functions),
         "functions_ns": reporter.total_ns(functions),

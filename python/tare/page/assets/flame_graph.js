@@ -5,8 +5,9 @@
   const NARROWEST = 0.0008; // of the width: below, nothing is drawn
   const MAX_SHOWN = 1500;
 
-  // `graph`: parent (of each node; the root's is its own), label(node), describe(node), paint(node), width(node), said(node).
-  // `onChoose(node)` hears of the node that has the focus or is pointed at; null: of none.
+  // `graph`: parent (of each node; the root's is its own), width(node), text(node), said(node) beside it for those who do
+  // not see it, name(node) for searches, paint(node), and, if wanted, onZoom(node, how many frames are too narrow).
+  // `onChoose(node)` hears of the node that has the focus or is pointed at.
   function flameGraph(into, graph, { label, onChoose }) {
     const children = graph.parent.map(() => []);
     for (let node = 1; node < graph.parent.length; ++node) children[graph.parent[node]].push(node);
@@ -19,7 +20,7 @@
 
     const pathOf = (node) => (node === 0 ? [0] : [...pathOf(graph.parent[node]), node]);
     const byWidth = (node) => children[node].filter((child) => graph.width(child) > 0).sort((a, b) => graph.width(b) - graph.width(a));
-    const fits = (node) => words !== "" && graph.text(node).toLowerCase().includes(words);
+    const fits = (node) => words !== "" && graph.name(node).toLowerCase().includes(words);
 
     // Where each node lies: those above the zoomed one have the whole width, others their part of it.
     function placed() {

@@ -20,7 +20,7 @@
     const { parent, merged, place, lines } = flames;
     const children = parent.map(() => []);
     for (let node = 1; node < parent.length; ++node) children[parent[node]].push(node);
-    const text = (node) => (node === 0 ? (of.rank === undefined ? "All ranks" : `Rank ${of.rank}`) : merged[node] ? `${format.grouped(merged[node])} smaller` : flames.function[node]);
+    const text = (node) => (node === 0 ? (of.rank === undefined ? "All ranks" : `Rank ${of.rank}`) : merged[node] ? `${format.grouped(merged[node])} smaller` : flames.short[node]);
     const mean = (node) => of.time_ns[node] - of.more_ns[node];
     const most = isBesideMean ? Math.max(1, ...of.more_ns.map((ns, node) => (of.certain[node] ? Math.abs(ns) : 0))) : 1;
     const difference = (node) => `${format.duration(Math.abs(of.more_ns[node]))}${of.more_error_ns[node] ? ` (± ${format.duration(of.more_error_ns[node])})` : ""} ${of.more_ns[node] < 0 ? "less" : "more"} than the mean of the ranks${of.certain[node] ? "" : ", which may be chance"}`;
@@ -28,6 +28,7 @@
     const share = (node) => format.percent(of.time_ns[0] ? of.time_ns[node] / of.time_ns[0] : null);
     return {
       parent,
+      name: (node) => (node === 0 || merged[node] ? text(node) : `${flames.function[node]} ${flames.short[node]}`),
       text: (node) => (isBesideMean && of.certain[node] ? `${text(node)} ${signed(of.more_ns[node])}` : text(node)),
       width: (node) => (isBesideMean ? of.time_ns[node] + mean(node) : of.time_ns[node]),
       said: (node) => (isBesideMean ? `${time(node)}, ${difference(node)}` : `${time(node)}, ${share(node)}`),
@@ -48,7 +49,7 @@
           ["Difference", of.more_ns ? difference(node) : null],
         ].filter(([, value]) => value !== null);
       },
-      heading: (node) => (merged[node] ? `${format.numberOf(merged[node], "function call path", "function call paths")} with less time` : text(node)),
+      heading: (node) => (merged[node] ? `${format.numberOf(merged[node], "function call path", "function call paths")} with less time` : node === 0 ? text(node) : flames.function[node]),
     };
   }
 
@@ -159,7 +160,7 @@
       name: "functions", label: "functions", rows, sort: ["time_ns", "desc"],
       text: (row) => `${row.function} ${row.in ?? ""}`,
       columns: [
-        { title: "Function", field: "function", kind: "text" },
+        { title: "Function", field: "function", kind: "text", of: (row) => row.short, hover: (row) => row.function, grow: 4 },
         { title: "In", field: "in", kind: "text", of: (row) => (row.in ?? format.NOTHING).split("/").pop(), hover: (row) => row.in },
         { title: "Calls", field: "calls" },
         { title: "Time", field: "time_ns", kind: "time" },
