@@ -3,7 +3,6 @@
   "use strict";
   const { element } = tare;
   const NARROWEST = 0.0008; // of the width: below, nothing is drawn
-  const MAX_SHOWN = 1500;
 
   // `graph`: parent (of each node; the root's is its own), width(node), text(node), said(node) beside it for those who do
   // not see it, name(node) for searches, paint(node), and, if wanted, onZoom(node, how many frames are too narrow).
@@ -26,26 +25,25 @@
     function placed() {
       const found = pathOf(top).map((node, depth) => ({ node, depth, from: 0, part: 1 }));
       const all = graph.width(top);
-      let narrow = 0;
       const below = [found[found.length - 1]];
       while (below.length && all > 0) {
         const { node, depth, from } = below.shift();
         let at = from;
         for (const child of byWidth(node)) {
           const part = graph.width(child) / all;
-          if (part >= NARROWEST && found.length < MAX_SHOWN) {
+          if (part >= NARROWEST) {
             const place = { node: child, depth: depth + 1, from: at, part };
             found.push(place);
             below.push(place);
-          } else ++narrow;
+          }
           at += part;
         }
       }
-      return { found, narrow };
+      return found;
     }
 
     function draw() {
-      const { found, narrow } = placed();
+      const found = placed();
       const depths = Math.max(...found.map((place) => place.depth)) + 1;
       shown = new Map();
       // In the order of the tree, for those who read it and do not see it.
@@ -55,6 +53,8 @@
         for (const child of byWidth(node)) visit(child);
       };
       visit(0);
+      const within = (node) => 1 + byWidth(node).reduce((all, child) => all + within(child), 0);
+      const narrow = within(top) - (found.length - pathOf(top).length + 1);
       found.sort((a, b) => order.get(a.node) - order.get(b.node));
       for (const { node, depth, from, part } of found) {
         const made = element("div", { class: "flame", role: "treeitem", tabindex: -1, "aria-level": depth + 1, "aria-label": `${graph.text(node)}: ${graph.said(node)}`, "data-node": node }, graph.text(node));
