@@ -53,6 +53,11 @@ OUTSIDE_NET = frozenset(
 )
 
 
+def contains_program(function: str) -> bool:
+    """Whether its calls contain code of the program: constructs of OpenMP that wait for nobody."""
+    return meaning(function).source == "openmp" and meaning(function).waits == "nobody"
+
+
 def base(function: str) -> str:
     """The name without the `_c` of a large-count form."""
     return function.removesuffix("_c")

@@ -134,6 +134,7 @@ class PerfettoWriter : public TimelineWriter {
   void end_event(std::int64_t time_ns);
   void write_descriptor(std::string_view descriptor);
   void set_name(const EventRow& row, Category category);
+  void add_site(const EventRow& row);
   void add_call(const EventRow& row);
   void add_parameters(const EventRow& row);
 
@@ -324,21 +325,24 @@ void PerfettoWriter::add_text(Argument name, std::uint32_t number, const std::st
   add_annotation(name, debug_annotation::string_value_iid, number);
 }
 
-void PerfettoWriter::add_call(const EventRow& row) {
-  if (row.site >= 0) {
-    const auto number = static_cast<std::uint32_t>(row.site) + 1;
-    if (sites_known_.add(number)) {
-      const CodePlace& place = names_.site(row.site);
-      part_.clear();
-      pbf_writer entry(part_);
-      entry.add_uint64(interned_data::iid, number);
-      entry.add_string(interned_data::file_name, place.file);
-      entry.add_string(interned_data::function_name, place.caller);
-      entry.add_uint32(interned_data::line_number, place.line);
-      add_message(interned_, interned_data::source_locations, part_);
-    }
-    pbf_writer(event_).add_uint64(track_event::source_location_iid, number);
+void PerfettoWriter::add_site(const EventRow& row) {
+  if (row.site < 0) return;
+  const auto number = static_cast<std::uint32_t>(row.site) + 1;
+  if (sites_known_.add(number)) {
+    const CodePlace& place = names_.site(row.site);
+    part_.clear();
+    pbf_writer entry(part_);
+    entry.add_uint64(interned_data::iid, number);
+    entry.add_string(interned_data::file_name, place.file);
+    entry.add_string(interned_data::function_name, place.caller);
+    entry.add_uint32(interned_data::line_number, place.line);
+    add_message(interned_, interned_data::source_locations, part_);
   }
+  pbf_writer(event_).add_uint64(track_event::source_location_iid, number);
+}
+
+void PerfettoWriter::add_call(const EventRow& row) {
+  add_site(row);
   if (row.communicator >= 0)
     add_text(communicator, static_cast<std::uint32_t>(row.communicator) + 1, names_.communicator(row.communicator));
   if (row.scope >= 0) {
@@ -369,6 +373,7 @@ void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span&
     set_name(row, of_program);
   } else if (row.kind == EventKind::source_call) {
     set_name(row, of_other_source);
+    add_site(row);
     if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));
   } else {
     set_name(row, of_tare);

@@ -81,6 +81,18 @@ def test_hostile_names_are_shown_and_do_nothing(hostile: Path, browser: Any) -> 
             1 if text == "waits" else 2 * bool(text)
         )
         assert_unharmed(opened, hostile)
+    said = opened.texts("#flames .differences li")
+    assert said and all("<script>window.harmed=1</script>" in text and "exchange" in text for text in said)
+    opened.page.select_option("#flames select", index=1)
+    opened.page.click("#flames button[aria-pressed]")
+    frames = opened.page.query_selector_all("#flames .flame")
+    assert len(frames) > 2
+    opened.page.fill("#flames .tools input", "<script>")
+    assert len(opened.texts("#flames .flame.hit")) > 1
+    for number in range(len(frames)):
+        opened.page.locator("#flames .flame").nth(number).hover(force=True)
+    opened.page.locator("#flames .flame").last.click()
+    assert_unharmed(opened, hostile)
     opened.page.locator("#overview .findings a").first.click()
     assert any("<script>window.harmed=1</script>" in text for text in opened.texts("main"))
     assert_unharmed(opened, hostile)

@@ -183,6 +183,7 @@ SITES = [
 ]
 COMMUNICATORS = [made(COMPILED.Communicator, name="MPI_COMM_WORLD", size=2, key=0xABC, members=[(0, 1, 2)])]
 SCOPES: list[Any] = []
+STACK_SAMPLES: list[dict[str, Any]] = []  # a run without samples of stacks
 MESSAGES: list[str] = []
 WARNINGS = ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
 EVENTS: list[dict[str, Any]] = [
@@ -495,10 +496,12 @@ class Run:
         }
         return canned.get(name, lambda *_, **__: [])
 
-    empty = ("missing", "stack_samples", "stack_sampling")
+    empty = ("missing", "stack_sampling")
 
     def table(self, name: str) -> Table:
-        tables: dict[str, list[dict[str, Any]]] = {"totals": FUNCTION_TOTALS, "locations": LOCATIONS}
+        tables: dict[str, list[dict[str, Any]]] = {
+            "totals": FUNCTION_TOTALS, "locations": LOCATIONS, "stack_samples": STACK_SAMPLES
+        }  # fmt: skip
         return table([] if name in self.empty else tables[name])
 
     def peers(

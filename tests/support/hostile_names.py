@@ -13,7 +13,7 @@ from tare.analysis.rows import changed
 # formula, half a character: none of it may reach a terminal, or a table, as it is.
 EVIL = "=\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff"
 # What is not a name.
-FIXED = ("state", "until", "abi", "policy", "kind")
+FIXED = ("state", "until", "abi", "policy", "kind", "activity")
 
 
 class Setter(Protocol):
@@ -36,10 +36,30 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
         ],
         "SCOPES": [made(native.COMPILED.Scope, kind="file", name="data.h5", communicator=0, key=1)],
         "MESSAGES": ["what collecting says"],
+        "STACK_SAMPLES": [
+            {
+                "world": 0,
+                "rank": rank,
+                "thread": 0,
+                "thread_name": "worker",
+                "activity": "program",
+                "site": 0,
+                "file": "/src/app.c",
+                "line": 12,
+                "caller": "exchange",
+                "object": "/bin/app",
+                "offset": 16,
+                "tail_call": None,
+                "path": "exchange",
+                "samples": 10 + 90 * rank,
+                "time_ns": (10 + 90 * rank) * 10_000_000,
+            }
+            for rank in (0, 1)
+        ],
     }
     for name in (
         "PROCESSES", "LOCATIONS", "PROFILE", "PHASES", "FUNCTIONS", "SITES", "COMMUNICATORS", "EVENTS",
-        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "WARNINGS", "MESSAGES",
+        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "STACK_SAMPLES", "WARNINGS", "MESSAGES",
     ):  # fmt: skip
         rows = [*getattr(native, name), *more.get(name, [])]
         setter.setattr(native, name, _made_hostile(rows, evil))

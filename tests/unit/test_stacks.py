@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tare.analysis import stacks
+from tare.analysis import code_diff, code_times, rank_differences, stack_tree, stacks
 from tare.analysis.explain.finding import Finding
+from tare.analysis.profile import Chosen
+from tare.reporters import code_times as code_reporter
 from tare.reporters import explanation
 
 MS = 1_000_000
@@ -19,7 +22,7 @@ def frame(caller: str, file: str = "app.c") -> SimpleNamespace:
 
 def sample(rank: int, site: int, number: int, caller: str | None = None, **fields: Any) -> SimpleNamespace:
     """So many samples of 10 ms each."""
-    known = {"world": 0, "thread": 0, "activity": "program"}
+    known = {"world": 0, "thread": 0, "activity": "program", "file": "app.c", "line": 1, "object": None}
     of = {"rank": rank, "site": site, "samples": number, "time_ns": 10 * MS * number, "caller": caller}
     return SimpleNamespace(**(known | of | fields))
 
@@ -35,10 +38,14 @@ def run_of(rows: list[SimpleNamespace], sites: list[SimpleNamespace], ranks: int
     )
 
 
+def site(*path: SimpleNamespace) -> SimpleNamespace:
+    return SimpleNamespace(path=path, shown=0, left_out=False, cut=False)
+
+
 SITES = [
-    SimpleNamespace(path=[frame("sqrt", "math.c"), frame("smooth"), frame("main")]),
-    SimpleNamespace(path=[frame("inner (inlined in smooth)"), frame("main")]),
-    SimpleNamespace(path=[frame("walk"), frame("walk"), frame("main")]),
+    site(frame("sqrt", "math.c"), frame("smooth"), frame("main")),
+    site(frame("inner (inlined in smooth)"), frame("main")),
+    site(frame("walk"), frame("walk"), frame("main")),
 ]
 
 
@@ -50,7 +57,7 @@ def test_time_in_a_function_itself_and_with_what_it_calls() -> None:
         sample(1, 2, 5),
         sample(1, 0, 7, activity="call"),
     ]
-    found = {each.function: each for each in stacks.by_function(run_of(rows, SITES))}
+    found = {each.function: each for each in code_times.by(run_of(rows, SITES), ["function"])}
     assert found["sqrt"].time_ns == found["sqrt"].with_callees_ns == 400 * MS
     assert (found["smooth"].time_ns, found["smooth"].with_callees_ns) == (0, 600 * MS)
     assert found["main"].with_callees_ns == 650 * MS
@@ -61,12 +68,13 @@ def test_time_in_a_function_itself_and_with_what_it_calls() -> None:
         300 * MS,
         1,
     )
+    assert {each.more_ns for each in found.values()} == {None}
     # 40 of 72 samples: 1.96 sqrt(40 (1 - 40 / 72)) of 10 ms each.
     assert found["sqrt"].error_ns == pytest.approx(82.64 * MS, rel=1e-3)
 
 
 def test_samples_of_unknown_places_have_no_function() -> None:
-    (found,) = stacks.by_function(run_of([sample(0, None, 3)], SITES))  # type: ignore[arg-type]
+    (found,) = code_times.by(run_of([sample(0, None, 3)], SITES), ["function"])  # type: ignore[arg-type]
     assert (found.function, found.time_ns) == (stacks.UNKNOWN, 30 * MS)
 
 
@@ -84,6 +92,149 @@ def test_the_function_in_which_a_rank_computes_longer() -> None:
     assert stacks.more_than_others(run_of(rows[2:], SITES), 0, 1) is None
     assert stacks.more_than_others(run_of(rows, SITES, ranks=1), 0, 1) is None
     assert stacks.more_than_others(run_of([], SITES), 0, 1) is None
+
+
+def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
+    rows = [sample(0, 0, 50), sample(1, 0, 250), sample(0, 2, 40), sample(1, 2, 42)]
+    found = {
+        (each.function, each.rank): each for each in code_times.by(run_of(rows, SITES), ["rank", "function"])
+    }
+    late = found["sqrt", 1]
+    assert (late.time_ns, late.rank_mean_ns, late.more_ns) == (2_500 * MS, 1_500 * MS, 1_000 * MS)
+    # 250 of 292 samples, and 50 of 90, each with half of its weight.
+    samples = 1.96 * sqrt((252 * (1 - 252 / 296) + 52 * (1 - 52 / 94)) / 4)
+    assert late.more_error_ns == round(samples * 10 * MS)
+    assert late.more_is_certain
+    assert found["sqrt", 0].more_ns == -1_000 * MS
+    assert (found["walk", 1].more_ns, found["walk", 1].more_is_certain) == (10 * MS, False)
+    assert found["main", 0].with_callees_ns == 900 * MS
+    (chosen,) = (
+        each
+        for each in code_times.by(run_of(rows, SITES), ["function", "rank"], Chosen(ranks=frozenset({1})))
+        if each.function == "sqrt"
+    )
+    assert chosen == late, "the mean is that of all ranks, also if only some are chosen"
+
+
+def test_time_by_line_is_that_of_the_program_and_by_thread_that_of_each() -> None:
+    rows = [
+        sample(0, 0, 10, "smooth", line=7),
+        sample(0, 0, 5, "smooth", line=8, thread=1),
+        sample(0, 1, 3, "smooth", line=7),
+    ]
+    by_line = {(each.function, each.line): each for each in code_times.by(run_of(rows, SITES), ["line"])}
+    assert by_line["smooth", 7].time_ns == 130 * MS
+    assert by_line["smooth", 8].time_ns == 50 * MS
+    assert by_line["main", 1].with_callees_ns == 180 * MS
+    by_thread = {
+        (each.function, each.thread): each.time_ns
+        for each in code_times.by(run_of(rows, SITES), ["function", "thread"])
+    }
+    assert (by_thread["sqrt", 0], by_thread["sqrt", 1]) == (100 * MS, 50 * MS)
+
+
+def test_differences_of_ranks_are_told_if_they_are_no_chance() -> None:
+    rows = [
+        sample(0, 0, 50, "smooth"),
+        sample(1, 0, 250, "smooth"),
+        sample(0, 2, 40, "walk"),
+        sample(1, 2, 42, "walk"),
+    ]
+    ranks = {0: 2}
+    found = rank_differences.of_functions(rows, ranks)  # type: ignore[arg-type]
+    assert [(each.rank, each.function, each.more_ns) for each in found] == [
+        (0, "smooth", -1_000 * MS),
+        (1, "smooth", 1_000 * MS),
+    ]
+    assert round(found[0].error_ns / MS) == 76
+    said = list(code_reporter.sentences(found, ranks, most=1))
+    assert said == [
+        "Rank 0 spends 1.00 s (± 76.3 ms) less in smooth than the mean of the 2 ranks",
+        "There is 1 more such difference",
+    ]
+    # Two samples more are chance, and one rank has no others.
+    assert rank_differences.of_functions(rows[2:], ranks) == []  # type: ignore[arg-type]
+    assert rank_differences.of_functions(rows, {0: 1}) == []  # type: ignore[arg-type]
+
+
+def tree_of(rows: list[SimpleNamespace], nodes: int, ranks: int = 2) -> stack_tree.StackTree:
+    found = stack_tree.of_run(run_of(rows, SITES, ranks), nodes)
+    assert found is not None
+    return found
+
+
+def paths(tree: stack_tree.StackTree, times: list[stack_tree.Time]) -> dict[str, float]:
+    """Times in ms by path."""
+
+    def path(node: int) -> str:
+        of = tree.nodes[node]
+        name = f"{of.merged} smaller" if of.merged else of.function
+        return f"{path(of.parent)};{name}" if node else name
+
+    return {path(node): time.time_ns / MS for node, time in enumerate(times)}
+
+
+def test_a_tree_of_stacks_has_times_of_all_ranks_and_of_each() -> None:
+    rows = [sample(0, 0, 10), sample(1, 0, 30), sample(1, 1, 20), sample(0, 2, 5), sample(0, None, 1)]  # type: ignore[arg-type]
+    tree = tree_of(rows, 100)
+    assert paths(tree, tree.times) == {
+        "all": 660,
+        "all;main": 650,
+        "all;main;smooth": 600,
+        "all;main;smooth;sqrt": 400,
+        "all;main;smooth;inner": 200,
+        "all;main;walk": 50,
+        "all;main;walk;walk": 50,
+        f"all;{stacks.UNKNOWN}": 10,
+    }
+    late = tree.of_ranks[1]
+    assert (late.world, late.rank) == (0, 1)
+    assert paths(tree, late.times)["all;main;smooth;sqrt"] == 300
+    more = dict(zip(paths(tree, late.times), late.differences, strict=True))
+    assert more["all;main;smooth;sqrt"].more_ns == 100 * MS
+    assert all(node.parent < number for number, node in enumerate(tree.nodes) if number)
+
+
+def test_a_tree_is_bounded_and_loses_no_time() -> None:
+    rows = [sample(0, 0, 10), sample(1, 0, 30), sample(1, 1, 20), sample(0, 2, 5)]
+    tree = tree_of(rows, 3)
+    assert paths(tree, tree.times) == {
+        "all": 650,
+        "all;main": 650,
+        "all;main;smooth": 600,
+        "all;main;smooth;2 smaller": 600,
+        "all;main;2 smaller": 50,
+    }
+    assert paths(tree, tree.of_ranks[0].times)["all;main;2 smaller"] == 50
+
+
+def test_of_many_ranks_those_that_differ_most_are_chosen() -> None:
+    rows = [sample(rank, 0, 100 + (50 if rank == 70 else rank % 3), "smooth") for rank in range(100)]
+    rows += [sample(33, 2, 90, "walk")]
+    tree = stack_tree.of_run(run_of(rows, SITES, 100), max_ranks=2)
+    assert tree is not None
+    assert [each.rank for each in tree.of_ranks] == [33, 70]
+    assert tree.chosen_of == 100
+    assert stack_tree.of_run(run_of([], SITES)) is None
+
+
+def test_functions_of_two_runs() -> None:
+    base = run_of([sample(0, 0, 100, "smooth"), sample(0, 2, 50, "walk")], SITES)
+    new = run_of([sample(0, 0, 400, "smooth"), sample(0, 2, 52, "walk")], SITES)
+    smooth, walk = code_diff.changes([base], [new])
+    assert (smooth.function, smooth.file, smooth.more_ns) == ("smooth", "app.c", 3_000 * MS)
+    assert smooth.error_ns == pytest.approx(
+        1.96 * sqrt(402 * (1 - 402 / 456) + 102 * (1 - 102 / 154)) * 10 * MS
+    )
+    assert (smooth.beyond_sampling, smooth.differs) == (True, None), "one run does not tell how times vary"
+    assert (walk.beyond_sampling, walk.differs) == (False, False)
+    assert code_diff.changes([base], [run_of([], SITES)]) == []
+    # Repeated runs tell it.
+    again = run_of([sample(0, 0, 404, "smooth"), sample(0, 2, 47, "walk")], SITES)
+    base_again = run_of([sample(0, 0, 102, "smooth"), sample(0, 2, 49, "walk")], SITES)
+    smooth, walk = code_diff.changes([base, base_again], [new, again])
+    assert (smooth.differs, walk.differs) == (True, False)
+    assert smooth.more_ns == 3_010 * MS
 
 
 def test_several_functions_of_which_none_explains_half_are_not_told() -> None:

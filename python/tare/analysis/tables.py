@@ -41,7 +41,9 @@ def subject_of(keys: Sequence[str]) -> Subject | None:
     subject = next((each for each in SUBJECTS if each in keys), None)
     if subject is None:
         if "thread" in keys:
-            raise Incompatible("thread goes with region only")
+            raise Incompatible(
+                "thread goes with region, and in runs with samples of stacks with function or line"
+            )
         return None
     for key in keys:
         if key != subject and key not in BESIDE[subject]:

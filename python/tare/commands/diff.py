@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams
+from tare.analysis.code_diff import CodeChange, changes, has_samples
 from tare.analysis.comparable import Differing, differing, failure_reason
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
@@ -88,16 +89,18 @@ def diff(
     base_paths, new_paths = _sides(runs)
     base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
     found = difference(base, new)
+    code = changes(base, new)
     failed_runs = _failed(*base, *new)
     refused = threshold is not None and bool(failed_runs) and not accept_failed
     asked = _gate(found, metric, threshold) if threshold is not None and not refused else None
     others = differing(base, new)
     if json:
         content = _content(base, new, found, asked, limit)
+        content["code"] = [_code(line) for line in code[: limit or None]]
         content |= _doubts(others, failed_runs)
         print_json(SCHEMA, None, content)
     else:
-        _show(base, new, found, others, failed_runs, limit, markdown)
+        _show(base, new, found, code, others, failed_runs, limit, markdown)
     conclude(*base, *new)
     if refused:
         run, why = failed_runs[0]
@@ -240,6 +243,13 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
+def _code(line: CodeChange) -> dict[str, Any]:
+    return {
+        **fields(line, ("function", "file", "more_ns", "error_ns", "beyond_sampling")),
+        "time_ns": _numbers(line.time_ns),
+    }
+
+
 def _numbers(comparison: Comparison) -> dict[str, Any]:
     low, high = comparison.interval or (None, None)
     return {
@@ -254,6 +264,7 @@ def _show(
     base: Sequence[Run],
     new: Sequence[Run],
     found: Difference,
+    code: Sequence[CodeChange],
     others: Sequence[Differing],
     failed_runs: Sequence[tuple[Run, str]],
     limit: int,
@@ -267,11 +278,18 @@ def _show(
     for lines, by_site in ((found.functions, False), (found.sites, True)):
         if lines:
             sheets.append(reporter.lines(lines[: limit or None], by_site=by_site))
+    if code:
+        sheets.append(reporter.code(code[: limit or None]))
     out.line(reporter.title(base, new))
     for sheet in sheets:
         out.line()
         _print(sheet, markdown)
     _warn(others, failed_runs)
-    for note in reporter.notes(noise_known=found.noise_known):
+    notes = [*reporter.notes(noise_known=found.noise_known)]
+    if code:
+        notes.append(reporter.CODE_NOTE)
+    elif any(has_samples([run]) for run in (*base, *new)):
+        notes.append(reporter.NO_CODE)
+    for note in notes:
         out.line()
         out.paragraph(note)

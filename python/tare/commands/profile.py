@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
+from tare.analysis import code_times, rank_differences, stacks, tables
 from tare.analysis import profile as sums
-from tare.analysis import stacks, tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
 from tare.analysis.profile import Chosen, Key
@@ -73,7 +73,8 @@ RowKeys = Annotated[
         metavar="KEYS",
         help="What each row stands for: site, line, function, size, communicator or rank, or several of "
         "them, like function,size. Also peer (alone, or with rank or communicator), phase (alone, or "
-        "with rank) and region (of OpenMP; alone, or with rank or thread).",
+        "with rank) and region (of OpenMP; alone, or with rank or thread). With samples of stacks, "
+        "function and line (alone, or with rank or thread) have the program's own, too.",
     ),
 ]
 SortKey = Annotated[
@@ -123,36 +124,45 @@ def profile(
         frozenset(communicator or ()),
         frozenset(world or ()),
     )
-    subject = _subject_of(names)
     recording = open_readable(run, member)
+    of_code = code_times.is_by_code(names) and bool(stacks.samples(recording, chosen))
+    by_thread = of_code and "thread" in names
+    if by_thread and csv:
+        raise UsageError(f"--csv does not go with --by {by}: calls are not known by thread; take --json")
+    subject = None if by_thread else _subject_of(names)
     # So that the profiles are read once, for the table and for the processes that the checks need.
-    if subject is None:
+    if subject is None and not by_thread:
         recording.expect_profile(names, **chosen.arguments())
     _check(recording, chosen)
-    found = _table(recording, names, subject, chosen, sort, limit)
+    if by_thread:
+        found = _Table(names, None, [], [], 0, recording.sites)
+    else:
+        found = _table(recording, names, subject, chosen, sort, limit)
     if json:
         content = {
             "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
             "openmp": [asdict(each) for each in _hybrid(recording)],
             "rows": found.records(),
         }
-        if names == ["function"] and stacks.samples(recording, chosen):
-            functions = stacks.by_function(recording, chosen)
-            content["functions"] = [asdict(each) for each in functions[: limit or None]]
+        if of_code:
+            times = code_times.by(recording, names, chosen)
+            content["functions"] = [asdict(each) for each in times[: limit or None]]
+            if "rank" in names:
+                content["differences"] = [asdict(each) for each in _differences(recording, chosen)]
         print_json(SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell
 
         csv_reporter.write_rows(sys.stdout, found.columns, [in_cell(row) for row in found.records()])
-    elif names == ["function"] and stacks.samples(recording, chosen):
-        _show_functions(recording, chosen, sort, limit, markdown=markdown)
+    elif of_code:
+        _show_code(recording, names, chosen, sort, limit, markdown=markdown)
     elif found.rows:
         _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
         streams.tell(_why_none(recording, names))
     conclude(recording)
-    if not found.rows and chosen != Chosen():
+    if not found.rows and not of_code and chosen != Chosen():
         raise CommandError(f"no {_counted(names)} of this run matches all these options")
 
 
@@ -300,20 +310,26 @@ def _show(
     reporter.draw(out, recording, names)
 
 
-def _show_functions(recording: Run, chosen: Chosen, sort: Sort | None, limit: int, *, markdown: bool) -> None:
-    """The functions of the program among those of MPI and of other sources of events."""
-    from tare.reporters import functions
+def _show_code(
+    recording: Run, names: list[str], chosen: Chosen, sort: Sort | None, limit: int, *, markdown: bool
+) -> None:
+    """The functions or lines of the program among those of MPI and of other sources of events."""
+    from tare.reporters import code_times as reporter
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters.console import console
     from tare.reporters.terminal import show_sheet
 
     if sort not in (None, Sort.TIME, Sort.CALLS):
         raise UsageError(f"--sort {sort} does not go with the functions of the program")
-    found = stacks.by_function(recording, chosen)
-    total_ns = sum(each.time_ns for each in found)
+    found = code_times.by(recording, names, chosen)
+    if "rank" in names:
+        found = [
+            each for each in found if each.time_ns
+        ]  # others have time in the functions that they call alone
+    total_ns = reporter.total_ns(found)
     if sort is Sort.CALLS:
         found.sort(key=lambda each: each.calls or 0, reverse=True)
-    sheet = functions.sheet(found[: limit or None], total_ns)
+    sheet = reporter.sheet(found[: limit or None], names, recording.worlds, total_ns)
     if markdown:
         markdown_reporter.write(sys.stdout, sheet)
         return
@@ -321,9 +337,22 @@ def _show_functions(recording: Run, chosen: Chosen, sort: Sort | None, limit: in
     show_sheet(out, sheet)
     if limit and len(found) > limit:
         out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
-    out.paragraph(functions.NOTE)
+    if "rank" in names:
+        ranks = rank_differences.ranks_of(recording)
+        for sentence in reporter.sentences(_differences(recording, chosen), ranks):
+            out.paragraph(f"{sentence}.")
+        out.paragraph(reporter.NOTE_OF_RANKS)
+    out.paragraph(reporter.NOTE)
     for sentence in stacks.limits(recording):
         out.paragraph(f"{sentence}.")
+
+
+def _differences(recording: Run, chosen: Chosen) -> list[rank_differences.More]:
+    """The functions in which ranks that are chosen differ from the mean of all."""
+    found = rank_differences.of_functions(
+        stacks.samples(recording, Chosen(worlds=chosen.worlds)), rank_differences.ranks_of(recording)
+    )
+    return [each for each in found if not chosen.ranks or each.rank in chosen.ranks]
 
 
 def _subject_of(names: list[str]) -> tables.Subject | None:

@@ -11,7 +11,7 @@ from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
 from tare.errors import native_errors
-from tare.page import call_sites, comparison, instances, messages, overview, source_text, waits
+from tare.page import call_sites, comparison, flames, instances, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
 from tare.page.timeline import WAITS_RECORDS
@@ -57,6 +57,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
         "flushes": rank_columns.flushes(run),
         "waits": waits.of_basis(basis, worst),
         "structure": waits.phases(run, basis, timeline),
+        "flames": flames.of_run(run),
         "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }

@@ -35,6 +35,8 @@ SCRIPTS = (
     "assets/comparison.js",
     "assets/callsites.js",
     "assets/waits.js",
+    "assets/flame_graph.js",
+    "assets/flames.js",
     "assets/structure.js",
     "assets/timeline_data.js",
     "assets/timeline_embedded.js",

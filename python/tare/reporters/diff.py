@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis.rows import UNKNOWN, Placed
 from tare.reporters import terminal
+from tare.reporters.code_times import signed
 from tare.reporters.sheet import Column, Sheet
+from tare.streams import visible
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
+    from tare.analysis.code_diff import CodeChange
     from tare.analysis.comparable import Differing
     from tare.analysis.compare import Comparison
     from tare.analysis.diff import Gate, Line
@@ -30,6 +33,11 @@ TITLES = {
 }
 COUNTED = ("calls", "bytes")
 LISTED = 8
+CODE_NOTE = (
+    "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "
+    "difference, of the sampling alone. Real: no if the difference may be chance of the samples"
+)
+NO_CODE = "The program's functions are compared if all runs have samples of stacks (--with stacks)."
 VERDICTS = {True: "yes", False: "no", None: "?"}
 
 
@@ -64,6 +72,24 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
         Column("Bytes", optional=True, cell=lambda line: change(line.bytes)),
     )
     return Sheet.of(columns, found)
+
+
+def code(found: Sequence[CodeChange]) -> Sheet:
+    """One row a function of the program: its processor time, by samples of stacks."""
+    columns = (
+        Column("Function of the program", text=True, cell=lambda line: visible(line.function)),
+        Column("In", text=True, optional=True, cell=lambda line: visible(line.file) or NOTHING),
+        Column("Base", cell=lambda line: units.duration(_mean(line.time_ns.base))),
+        Column("New", cell=lambda line: units.duration(_mean(line.time_ns.new))),
+        Column("More", cell=lambda line: signed(line.more_ns)),
+        Column("±", cell=lambda line: units.duration(line.error_ns) if line.error_ns else NOTHING),
+        Column("Real", cell=lambda line: VERDICTS[line.differs]),
+    )
+    return Sheet.of(columns, found)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _named(line: Line) -> Placed:

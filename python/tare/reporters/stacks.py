@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import __version__
+from tare import __version__, functions
 from tare.analysis import profile, stacks
 from tare.errors import CommandError
 from tare.streams import visible
@@ -52,12 +52,13 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
         name = f"world {world} rank {rank}" if several else f"rank {rank}" if rank >= 0 else "no rank"
         return found.setdefault((world, rank), Stacks(name))
 
+    sampled_rows = stacks.samples(recorded, chosen)
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
-        if not row.timed or row.time_ns <= 0:
-            continue
+        if not row.timed or row.time_ns <= 0 or (sampled_rows and functions.contains_program(row.function)):
+            continue  # what such a construct contains is in the samples
         path = profile.call_path(row.site, recorded.sites)
         of_rank(row.world, row.rank).paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
-    for sampled in stacks.samples(recorded, chosen):
+    for sampled in sampled_rows:
         if sampled.activity == "program":
             path = profile.call_path(sampled.site, recorded.sites)
             of_rank(sampled.world, sampled.rank).paths.append(([*_places(path)], sampled.time_ns))

@@ -1,0 +1,236 @@
+"""The time of a run by function or line: the program's by samples of its stacks, beside that in calls.
+
+By rank, too, a row says how much longer the rank is there than the mean of all ranks (sampling_error.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from tare import functions
+from tare.analysis import profile, rank_differences, sampling_error
+from tare.analysis.groups import added
+from tare.analysis.profile import Chosen
+from tare.analysis.sampling_error import Sampled
+from tare.analysis.stacks import UNKNOWN, samples
+
+if TYPE_CHECKING:
+    from tare._native import Frame, Site
+    from tare._tables import ProfileRow, StackSamplesRow
+    from tare.runs.run import Run
+
+CODE = ("function", "line")
+INLINED = re.compile(r" \(inlined in (.+)\)$")
+
+Rank = tuple[int, int]  # world, rank
+Whose = tuple[int | None, int | None, int | None]  # world, rank, thread; None: of all
+Code = tuple[str, str | None, str | None, int | None]  # function, file, object, line
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeTime:
+    """The time of a function or line, of all threads, of a rank or of a thread.
+
+    Of code of the program: processor time by samples. Of a function of MPI or of another source of events:
+    time in its calls.
+    """
+
+    function: str
+    source: str  # "program", or the source of events, like "MPI"
+    world: int | None = None  # None: of all, as with the next two
+    rank: int | None = None
+    thread: int | None = None
+    time_ns: int  # in the function or line itself
+    error_ns: int | None  # half the width of the 95 % confidence interval of it; 0: exact; None: not known
+    with_callees_ns: int  # and in the functions that it calls
+    calls: int | None  # None: they are not counted
+    rank_mean_ns: float  # of the ranks that the run has
+    rank_max_ns: int
+    rank_max: int | None  # the rank with the longest time; None: it has no rank
+    # Of a rank: time beyond the mean of all ranks, half its 95 % confidence interval, and whether that is no
+    # chance.
+    more_ns: int | None = None
+    more_error_ns: int | None = None
+    more_is_certain: bool | None = None
+    file: str | None = None
+    line: int | None = None
+    object: str | None = None
+
+    @property
+    def contains_others(self) -> bool:
+        """Whether its time is that of other rows, too."""
+        return functions.contains_program(self.function)
+
+
+def is_by_code(keys: Sequence[str]) -> bool:
+    """Whether rows can stand for this: a function or a line, of all ranks, of a rank or of a thread."""
+    return sorted(keys) in [sorted((code, *of)) for code in CODE for of in ((), ("rank",), ("thread",))]
+
+
+def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list[CodeTime]:
+    """Code of the program and of the sources of events, the longest time first; `keys`: see is_by_code.
+
+    By thread, there is the program's alone: calls are not known by thread.
+    """
+    chosen = chosen or Chosen()
+    every = replace(chosen, ranks=frozenset()) if "rank" in keys else chosen
+    found = list(_of_program(recorded, samples(recorded, every), keys))
+    if "thread" not in keys:
+        found += _of_calls(recorded, keys, every)
+    if "rank" in keys:
+        found = [each for each in found if not chosen.ranks or each.rank in chosen.ranks]
+    return sorted(found, key=lambda each: each.time_ns, reverse=True)
+
+
+def function_name(frame: Frame) -> str:
+    """The function of a frame; if it is not known, the file that has its code."""
+    return frame.caller or (f"({PurePath(frame.object).name})" if frame.object else UNKNOWN)
+
+
+@dataclass
+class _Sums:
+    own: Sampled = field(default_factory=Sampled)
+    with_callees_ns: int = 0
+    of_rank: dict[Rank, Sampled] = field(default_factory=lambda: defaultdict(Sampled))
+
+
+def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[str]) -> Iterator[CodeTime]:
+    by_line = "line" in keys
+    of_all: dict[Whose, Sampled] = defaultdict(Sampled)
+    sums: dict[tuple[Code, Whose], _Sums] = defaultdict(_Sums)
+    sites = recorded.sites
+    known: dict[Hashable, tuple[Code, Sequence[Code]]] = {}
+    for row in rows:
+        time = Sampled(row.time_ns, row.samples)
+        whose = _whose(row, keys)
+        of_all[whose] = of_all[whose].plus(time)
+        if row.activity != "program":
+            continue
+        place = row.site, row.caller, row.line
+        if place not in known:
+            known[place] = _codes(row, sites, by_line=by_line)
+        own, codes = known[place]
+        at = sums[own, whose]
+        at.own = at.own.plus(time)
+        at.of_rank[row.world, row.rank] = at.of_rank[row.world, row.rank].plus(time)
+        for code in codes:
+            sums[code, whose].with_callees_ns += row.time_ns
+    ranks = rank_differences.ranks_of(recorded)
+    of_ranks = {
+        (code, (world, rank)): of.own
+        for (code, (world, rank, _)), of in sums.items()
+        if world is not None and rank is not None
+    }
+    differences = (
+        rank_differences.from_mean(of_ranks, rank_differences.totals(rows), ranks) if "rank" in keys else {}
+    )
+    in_world = added(((code, world), time.time_ns) for (code, (world, _)), time in of_ranks.items())
+    for (code, (world, rank, thread)), of in sums.items():
+        (_, longest), longest_time = max(
+            of.of_rank.items(), key=lambda each: each[1].time_ns, default=((0, -1), Sampled())
+        )
+        more, is_certain = differences.get((code, (world or 0, -1 if rank is None else rank)), (None, None))
+        in_all_ns, of_so_many = of.own.time_ns, sum(ranks.values())
+        if world is not None:
+            in_all_ns, of_so_many = in_world[code, world], ranks.get(world, 1)
+        name, file, object_, line = code
+        yield CodeTime(
+            function=name,
+            source="program",
+            world=world,
+            rank=rank,
+            thread=thread,
+            time_ns=round(of.own.time_ns),
+            error_ns=round(sampling_error.error_ns(of.own, of_all[world, rank, thread])),
+            with_callees_ns=max(of.with_callees_ns, round(of.own.time_ns)),
+            calls=None,
+            rank_mean_ns=in_all_ns / max(1, of_so_many),
+            rank_max_ns=round(longest_time.time_ns),
+            rank_max=longest if longest >= 0 else None,
+            more_ns=None if more is None else round(more.more_ns),
+            more_error_ns=None if more is None else round(more.error_ns),
+            more_is_certain=is_certain,
+            file=file,
+            line=line,
+            object=object_,
+        )
+
+
+def _whose(row: StackSamplesRow, keys: Sequence[str]) -> Whose:
+    if "thread" in keys:
+        return row.world, row.rank, row.thread
+    return (row.world, row.rank, None) if "rank" in keys else (None, None, None)
+
+
+def _codes(row: StackSamplesRow, sites: Sequence[Site], *, by_line: bool) -> tuple[Code, Sequence[Code]]:
+    """Whose own time a sample is, and all that were under way.
+
+    By line it is that of the innermost function of the program itself, which may have called a library.
+    """
+    path = sites[row.site].path if row.site is not None else ()
+    codes = list(dict.fromkeys(code for frame in path for code in _codes_of(frame, by_line=by_line)))
+    if by_line:
+        of_object = f"({PurePath(row.object).name})" if row.object else UNKNOWN
+        return (row.caller or of_object, row.file or None, row.object or None, row.line or None), codes
+    return (codes[0] if codes else (UNKNOWN, None, None, None)), codes
+
+
+def _codes_of(frame: Frame, *, by_line: bool) -> Iterator[Code]:
+    """The function of a frame, or its line; and the function that it is inlined in."""
+    name, place = function_name(frame), (frame.file or None, frame.object or None)
+    yield name, *place, (frame.line or None) if by_line else None
+    if not by_line and (outer := INLINED.search(name)):
+        yield outer[1], *place, None
+
+
+def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[CodeTime]:
+    code: profile.Key = "line" if "line" in keys else "function"
+    by_rank = "rank" in keys
+    ranks = rank_differences.ranks_of(recorded)
+    of_ranks: dict[Hashable, dict[Rank, int]] = defaultdict(dict)
+    of_world: dict[Hashable, int] = defaultdict(int)
+    rows = profile.summed(recorded, [code, "rank"], chosen)
+    for row in rows:
+        of_ranks[_place(row, code)][row.world, row.rank] = row.time_ns
+        of_world[row.world, _place(row, code)] += row.time_ns
+    for row in rows if by_rank else profile.summed(recorded, [code], chosen):
+        if not row.timed:
+            continue
+        of_rank = of_ranks[_place(row, code)]
+        (_, longest), longest_ns = max(of_rank.items(), key=lambda each: each[1])
+        mean_ns = row.time_ns / max(1, sum(ranks.values()))
+        if by_rank:
+            longest, longest_ns = row.rank, row.time_ns
+            mean_ns = of_world[row.world, _place(row, code)] / max(1, ranks.get(row.world, 1))
+        error_ns = row.time_error_ns if row.estimated_calls else 0
+        is_compared = by_rank and row.rank >= 0 and ranks.get(row.world, 0) > 1 and error_ns == 0
+        yield CodeTime(
+            function=row.function,
+            source=functions.meaning(row.function).source,
+            world=row.world if by_rank else None,
+            rank=row.rank if by_rank else None,
+            time_ns=row.time_ns,
+            error_ns=error_ns,
+            with_callees_ns=row.time_ns,
+            calls=row.calls,
+            rank_mean_ns=mean_ns,
+            rank_max_ns=longest_ns,
+            rank_max=longest if longest >= 0 else None,
+            more_ns=round(row.time_ns - mean_ns) if is_compared else None,
+            more_error_ns=0 if is_compared else None,
+            more_is_certain=round(row.time_ns - mean_ns) != 0 if is_compared else None,
+            file=row.file if code == "line" else None,
+            line=row.line if code == "line" else None,
+            object=row.object if code == "line" else None,
+        )
+
+
+def _place(row: ProfileRow, code: profile.Key) -> Hashable:
+    if code == "function":
+        return row.function
+    return row.function, row.file, row.line, row.object, row.offset if row.line is None else None

@@ -1,0 +1,116 @@
+"""Functions or lines of a run as text: those of the program, by samples of stacks, among calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.reporters.sheet import WORLD, Column, Sheet
+from tare.streams import visible
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from tare.analysis.code_times import CodeTime
+    from tare.analysis.rank_differences import More
+
+NOTE = (
+    "Rows with a number of calls: the time in these calls. Others: processor time, by samples of the "
+    "stacks; ±: half of its 95 % interval. Whole: with the functions that they call (docs/stacks.md)"
+)
+NOTE_OF_RANKS = (
+    "More: the time beyond the mean of the ranks. Real: whether that is no chance, corrected for the number "
+    "of comparisons; of calls, there is no chance in it"
+)
+SENTENCES = 10
+VERDICTS = {True: "yes", False: "no", None: NOTHING}
+
+
+def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: int) -> Sheet:
+    """One line for each row; `total_ns`: what shares are of."""
+    columns: list[Column] = [Column("Function", text=True, key=True, cell=lambda row: visible(row.function))]
+    if "line" in keys:
+        columns.append(Column("Where", text=True, cell=_line))
+    columns.append(Column("In", text=True, optional=True, cell=_where))
+    if {"rank", "thread"} & set(keys):
+        columns += [WORLD] if worlds > 1 else []
+        columns.append(Column("Rank", cell=lambda row: _rank(row.rank)))
+    if "thread" in keys:
+        columns.append(Column("Thread", cell=lambda row: str(row.thread)))
+    columns += [
+        Column(
+            "Calls", optional=True, cell=lambda row: NOTHING if row.calls is None else units.count(row.calls)
+        ),
+        Column("Time", cell=lambda row: units.duration(row.time_ns)),
+        Column("±", cell=lambda row: units.duration(row.error_ns) if row.error_ns else NOTHING),
+    ]
+    if "rank" in keys:
+        columns += [
+            Column("Rank mean", optional=True, cell=lambda row: units.duration(row.rank_mean_ns)),
+            Column("More", cell=lambda row: NOTHING if row.more_ns is None else signed(row.more_ns)),
+            Column(
+                "± of it",
+                cell=lambda row: units.duration(row.more_error_ns) if row.more_error_ns else NOTHING,
+            ),
+            Column("Real", cell=lambda row: VERDICTS[row.more_is_certain]),
+        ]
+        return Sheet.of(columns, rows)
+    columns += [
+        Column(
+            "Share",
+            cell=lambda row: (
+                units.percent(row.time_ns / total_ns) if total_ns and not row.contains_others else NOTHING
+            ),
+        ),
+        Column("Whole", optional="line" in keys, cell=lambda row: units.duration(row.with_callees_ns)),
+    ]
+    if "thread" not in keys and any(row.rank_max_ns < row.time_ns for row in rows):  # there are several ranks
+        columns += [
+            Column("Rank mean", optional=True, cell=lambda row: units.duration(row.rank_mean_ns)),
+            Column("Longest", optional=True, cell=lambda row: units.duration(row.rank_max_ns)),
+            Column("Of rank", optional=True, cell=lambda row: _rank(row.rank_max)),
+        ]
+    return Sheet.of(columns, rows)
+
+
+def total_ns(rows: Sequence[CodeTime]) -> int:
+    """The time that shares are of: without constructs whose time other rows have, too."""
+    return sum(row.time_ns for row in rows if not row.contains_others)
+
+
+def sentences(found: Sequence[More], ranks: dict[int, int], most: int = SENTENCES) -> Iterator[str]:
+    """Functions of the program in which ranks differ from their mean; `ranks`: how many a world has."""
+    several = len(ranks) > 1
+    for each in found[:most]:
+        what = "more" if each.more_ns >= 0 else "less"
+        of_world = f" of world {each.world}" if several else ""
+        yield (
+            f"Rank {each.rank}{of_world} spends {units.duration(abs(each.more_ns))} "
+            f"(± {units.duration(each.error_ns)}) {what} in {visible(each.function)} than the mean of "
+            f"the {ranks[each.world]:,} ranks"
+        )
+    if len(found) > most:
+        left = units.number_of(len(found) - most, "more such difference", "more such differences")
+        yield f"There {'is' if len(found) == most + 1 else 'are'} {left}"
+
+
+def signed(time_ns: float) -> str:
+    """A difference of times, with its sign."""
+    return f"{'-' if time_ns < 0 else '+'}{units.duration(abs(time_ns))}"
+
+
+def _rank(rank: int | None) -> str:
+    return NOTHING if rank is None or rank < 0 else str(rank)
+
+
+def _line(row: CodeTime) -> str:
+    if row.file and row.line:
+        return visible(f"{PurePath(row.file).name}:{row.line}")
+    return NOTHING
+
+
+def _where(row: CodeTime) -> str:
+    if row.source != "program":
+        return row.source
+    return visible(PurePath(row.file or row.object or NOTHING).name)
