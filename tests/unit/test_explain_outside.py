@@ -92,7 +92,7 @@ def test_little_idle_time_is_no_finding() -> None:
 
 
 def test_waits_for_a_critical_section_are_told_once() -> None:
-    """Of 400 ms that each of two threads idles, 300 are waits for the section: the rest is uneven work."""
+    """Each of two threads idles 400 ms, of which 300 are waits for the section: the rest is uneven work."""
     team = [thread(0, number, 1_000, 600, regions=10 * (number == 0)) for number in range(2)]
     section = call("omp_critical", 0, 600, calls=20, line=23)
     contended, idle = threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())

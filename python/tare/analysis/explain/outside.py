@@ -88,7 +88,7 @@ def _late_ns(found: Finding) -> float:
 
 
 def _more(rows: Sequence[ProfileRow], rank: int, ranks: int) -> Iterator[tuple[ProfileRow, float]]:
-    """By how much a rank spends more time in the calls of each line than the others on average, ns."""
+    """How much more time a rank spends in the calls of each line than the others on average, ns."""
     for of_line in grouped(rows, lambda row: (row.function, row_place(row))).values():
         own = [row for row in of_line if row.rank == rank]
         own_ns = sum(row.time_ns for row in own)
