@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "stack/modules.h"
+
 namespace tare::stack {
 namespace {
 
@@ -79,25 +81,23 @@ const Layout* find_layout() noexcept {
   return nullptr;
 }
 
-// Threads may search at the same time. They find the same.
+constinit std::atomic<const Layout*> found_layout{nullptr};  // written last
+constinit std::atomic<ThreadState> found_thread_state{nullptr};
+constinit std::atomic<LineOf> found_line_of{nullptr};
+
+Interpreter found_interpreter() noexcept {
+  const Layout* const layout = found_layout.load(std::memory_order_acquire);
+  return {layout, found_thread_state.load(std::memory_order_relaxed), found_line_of.load(std::memory_order_relaxed)};
+}
+
+// In a signal handler, only what was found before: dlsym() takes locks, and allocates when it finds nothing.
 Interpreter find_interpreter() noexcept {
-  static constinit std::atomic<const Layout*> layout{nullptr};
-  static constinit std::atomic<ThreadState> thread_state{nullptr};
-  static constinit std::atomic<LineOf> line_of{nullptr};
   static constinit std::atomic<bool> looked{false};
-  if (!looked.load(std::memory_order_acquire)) {
-    const Layout* const known = find_layout();
-    void* const state_symbol = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-    void* const line_symbol = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
-    if (known != nullptr && state_symbol != nullptr && line_symbol != nullptr) {
-      layout.store(known, std::memory_order_relaxed);
-      thread_state.store(reinterpret_cast<ThreadState>(state_symbol), std::memory_order_relaxed);
-      line_of.store(reinterpret_cast<LineOf>(line_symbol), std::memory_order_relaxed);
-    }
+  if (!looked.load(std::memory_order_acquire) && !loader_may_be_busy) {
+    look_for_python();
     looked.store(true, std::memory_order_release);
   }
-  return {layout.load(std::memory_order_relaxed), thread_state.load(std::memory_order_relaxed),
-          line_of.load(std::memory_order_relaxed)};
+  return found_interpreter();
 }
 
 // The interpreter frame that this thread executes; nullptr outside Python.
@@ -125,6 +125,17 @@ void text_of(const Layout& layout, const void* object, const char*& data, std::s
 }
 
 }  // namespace
+
+// Threads may search at the same time. They find the same.
+void look_for_python() noexcept {
+  const Layout* const layout = find_layout();
+  void* const state_symbol = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+  void* const line_symbol = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
+  if (layout == nullptr || state_symbol == nullptr || line_symbol == nullptr) return;
+  found_thread_state.store(reinterpret_cast<ThreadState>(state_symbol), std::memory_order_relaxed);
+  found_line_of.store(reinterpret_cast<LineOf>(line_symbol), std::memory_order_relaxed);
+  found_layout.store(layout, std::memory_order_release);
+}
 
 unsigned python_stack(std::span<PythonFrame> out) noexcept {
   const Interpreter python = find_interpreter();

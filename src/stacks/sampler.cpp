@@ -16,6 +16,7 @@
 #include "recorder/warning.h"
 #include "stack/inside.h"
 #include "stack/modules.h"
+#include "stack/python_frame.h"
 #include "stack/thread.h"
 #include "stack/whole_stack.h"
 #include "stacks/signals.h"
@@ -126,6 +127,7 @@ void begin_thread(recorder::Location&) noexcept {
   format::StackSamples* table = recorder::stack_samples();
   if (table == nullptr) return;
   table->interval_ns = interval_ns();
+  stack::look_for_python();
   take_signal(take_sample);
   if (begin_timer(table->interval_ns)) return;
   if (std::atomic_ref(table->unsampled_threads).fetch_add(1) == 0)

@@ -279,6 +279,17 @@ def test_nested_regions(program: Path, tare: Path, tmp_path: Path) -> None:
     assert near(outer["work_ns"] - inner["time_ns"] + inner["work_ns"], sum(worked_of(measured)))
 
 
+def test_exceptions_in_regions(runtime: Runtime, tare: Path, tmp_path: Path) -> None:
+    compiler = {"gcc": "g++", "clang-14": "clang++-14"}[runtime.compiler[0]]
+    program = tmp_path / "exceptions"
+    source = PROGRAMS / "region_exceptions.cpp"
+    subprocess.run([compiler, *runtime.compiler[1:], source, "-o", program], check=True)
+    measured = alone(tare, tmp_path / "run", program, options=("--trace",))
+    assert (measured.ended.returncode, measured.ended.stdout, measured.ended.stderr) == (0, "100\n", "")
+    calls = {row["function"]: row["calls"] for row in measured.profile("function")}
+    assert (calls["omp_parallel"], calls["omp_implicit_task"]) == (100, 200)
+
+
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "jumps", program, "jumps")
     ended_well(measured)

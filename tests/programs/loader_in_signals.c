@@ -1,4 +1,4 @@
-/* Counts the calls of the loader that are made in a handler of SIGURG, while code of a library runs that the program
+/* Counts the calls of the loader, and of malloc, that are made in a handler of SIGURG, while code of a library runs that the program
  * has loaded itself: loader_in_signals LIBRARY MS. A handler may have interrupted the loader, whose list of objects is
  * then in no order. As the program exports these functions, calls of them come here before they go to the C library. */
 #define _GNU_SOURCE
@@ -29,6 +29,12 @@ int dladdr(const void* address, Dl_info* info) {
   int (*next)(const void*, Dl_info*) = dlsym(RTLD_NEXT, "dladdr");
   note();
   return next(address, info);
+}
+
+extern void *__libc_malloc(size_t bytes);
+void *malloc(size_t bytes) {
+  note();
+  return __libc_malloc(bytes);
 }
 
 int main(int argc, char** argv) {

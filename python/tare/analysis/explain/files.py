@@ -19,7 +19,7 @@ SMALL_BYTES = 4096
 
 
 def of_files(basis: Basis, told: Told) -> list[Finding]:
-    """Small accesses by line; and what is left of the time in files, without that of ranks told to be late."""
+    """Small accesses by line; and the rest of the time in files, without that of ranks told to be late."""
     rows = basis.outside_mpi.of_files
     found = []
     for of_line in grouped(rows, lambda row: (row.function, row_place(row))).values():
