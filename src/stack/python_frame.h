@@ -19,8 +19,8 @@ struct PythonFrame {
   std::uint64_t position;  // address of the instruction in the code object, with the top bit set, which no code has
 };
 
-// Looks whether the process has an interpreter by now. What follows does so once, but not in a signal handler. Calls the
-// loader: hold no lock.
+// Looks whether the process has an interpreter by now. What follows does so once, but not in a signal handler. Calls
+// the loader: hold no lock.
 void look_for_python() noexcept;
 
 // The innermost frames of this thread, innermost first. Returns their number; 0 if they cannot be read.

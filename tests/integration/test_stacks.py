@@ -238,15 +238,8 @@ void compute(int ms) {
 def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(tare: Path, tmp_path: Path) -> None:
     (tmp_path / "library.c").write_text(LIBRARY)
     library, program = tmp_path / "library.so", tmp_path / "program"
-    subprocess.run(
-        [
-            *"gcc -O1 -shared -fPIC -fno-asynchronous-unwind-tables".split(),
-            tmp_path / "library.c",
-            "-o",
-            library,
-        ],
-        check=True,
-    )
+    compiler = ["gcc", "-O1", "-shared", "-fPIC", "-fno-asynchronous-unwind-tables"]
+    subprocess.run([*compiler, tmp_path / "library.c", "-o", library], check=True)
     source = PROGRAMS / "loader_in_signals.c"
     subprocess.run(["gcc", "-O1", "-rdynamic", source, "-o", program], check=True)
     measured = alone(tare, tmp_path / "run", program, library, "300", options=("--stack-rate", "1000"))

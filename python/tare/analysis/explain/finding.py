@@ -77,8 +77,8 @@ class Finding:
     # samples of stacks; "": it is not known.
     cause_code: str = ""
     cause_code_ns: int | None = None  # by how much
-    # The call on a file, or the region of OpenMP, that takes that rank longer than the others on average; "" if
-    # it is not known.
+    # The call on a file, or the region of OpenMP, that takes that rank longer than the others on average; ""
+    # if it is not known.
     longer_in: str = ""
     longer_at: Placed = UNKNOWN
     longer_ns: int | None = None  # by how much
