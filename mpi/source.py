@@ -4,8 +4,8 @@
     fsync = { class = "file", waits = "storage", arguments = ["bytes"] }
 
 Names are whole names of functions. `class` and `waits` are words of mpi/functions.toml. `arguments` names the
-numbers that records of the function have beside its object; one that is called bytes counts in the profile. `role`
-is what OTF2 calls a region of this kind (OTF2_RegionRole); without it, exports have that of the class.
+numbers that records of the function have beside its object; one that is called bytes counts in the profile.
+`role` is what OTF2 calls a region of this kind (OTF2_RegionRole); without it, exports have that of the class.
 """
 
 import re

@@ -55,10 +55,11 @@ class Outside:
 
 def described(basis: Basis, found: Finding) -> Finding:
     """The finding, with what its cause does longer than the other ranks, as far as it is recorded."""
-    if found.cause_rank is None or found.cause_in_call:
+    cause = found.cause_rank
+    if cause is None or found.cause_in_call:
         return found
-    found = _with_calls(basis, found, found.cause_rank)
-    more = stacks.more_than_others(basis.run, basis.world, found.cause_rank)
+    found = _with_calls(basis, found, cause)
+    more = stacks.more_than_others(basis.run, basis.world, cause)
     return found if more is None else replace(found, cause_code=more.function, cause_code_ns=more.time_ns)
 
 

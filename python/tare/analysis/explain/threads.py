@@ -37,7 +37,7 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     by_rank = regions.summed(rows, ["rank"])
     teams = {rank: max(of.threads for of in found) for rank, found in _by_rank(by_rank).items()}
     contended = _contention(basis, teams)
-    left_ns = sum(each.time_ns for each in contended)
+    left_ns = float(sum(each.time_ns for each in contended))
     found = []
     for of_line in grouped(by_rank, lambda of: line_of(placed(of))).values():
         # What they wait for critical sections is told; it may be in any region.
