@@ -70,7 +70,7 @@ test-long:
 
 bench:
 	@tools/apt.sh build optional demo bench
-	@tools/venv.sh build study
+	@tools/venv.sh build study bench
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
 

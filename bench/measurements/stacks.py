@@ -1,10 +1,12 @@
-"""Samples of stacks: what one takes, and what they cost a real program."""
+"""Samples of stacks: what one takes, what they cost a real program, and py-spy beside them."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +16,7 @@ from programs import built
 from report import Row, Table, over_bare, percent
 from tare.analysis.intervals import median_interval
 
-from tools import PROFILE, ROOT, TARE, BenchError, Outcome, Tool, openmpi4, run_once
+from tools import BARE, PROFILE, ROOT, TARE, BenchError, Outcome, PeerError, Tool, openmpi4, run_once
 
 SOURCE = ROOT / "bench" / "deep_computing.c"
 FRAMES = 20
@@ -24,7 +26,7 @@ STACKS = Tool("profile, --with stacks", tare=("--with", "stacks", "--stack", "4"
 
 
 def measure(rounds: int) -> list[Table]:
-    return [_of_a_sample(rounds), _of_the_solver(rounds)]
+    return [_of_a_sample(rounds), _of_the_solver(rounds), _of_python(rounds)]
 
 
 def _of_a_sample(rounds: int) -> Table:
@@ -87,6 +89,64 @@ def _of_the_solver(rounds: int) -> Table:
         "%",
         lambda samples: percent(samples, profiled),
         {STACKS: SOLVER_LIMIT},
+        {},
+        digits=2,
+    )
+
+
+# Calls and arithmetic for about two seconds, in functions five deep; prints its own time.
+PYTHON = """
+import time
+def leaf(n):
+    return sum(i * i for i in range(n))
+def four(n): return leaf(n)
+def three(n): return four(n)
+def two(n): return three(n)
+def one(n): return two(n)
+start = time.perf_counter()
+for _ in range(300):
+    one(100_000)
+print('{"seconds": %f}' % (time.perf_counter() - start))
+"""
+SAMPLED = Tool("tare run --with stacks", tare=("--with", "stacks"))
+PY_SPY = Tool("py-spy record")
+
+
+def _of_python(rounds: int) -> Table:
+    """The time that a program in Python takes, by its own clock; both sample it 100 times a second."""
+    py_spy = Path(sys.prefix) / "bin" / "py-spy"
+    tools = (BARE, SAMPLED, PY_SPY) if py_spy.exists() else (BARE, SAMPLED)
+    program: list[Path | str] = [sys.executable, "-c", PYTHON]
+
+    def run(tool: Tool) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="tare-bench-") as name:
+            prefix: list[Path | str] = []
+            if tool is SAMPLED:
+                prefix = [TARE, "run", *(tool.tare or ()), "-q", "-o", Path(name) / "run", "--"]
+            if tool is PY_SPY:
+                prefix = [py_spy, "record", "--rate", "100", "-o", Path(name) / "flame.svg", "--"]
+            begin = time.perf_counter()
+            command = [str(word) for word in (*prefix, *program)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            if done.returncode != 0:
+                kind = PeerError if tool is PY_SPY else BenchError
+                raise kind(f"exit code {done.returncode} of {command[0]}\n{done.stdout}{done.stderr}")
+            return Outcome(done.stdout, time.perf_counter() - begin)
+
+    measured = interleave(rounds, tools, run)
+
+    def seconds(outcome: Outcome) -> float:
+        return outcome.value("seconds")
+
+    bare = measured.bare(seconds)
+    return over_bare(
+        "A program in Python, 100 samples a second",
+        measured,
+        seconds,
+        "s",
+        "%",
+        lambda samples: percent(samples, bare),
+        {},
         {},
         digits=2,
     )
