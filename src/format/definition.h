@@ -227,7 +227,10 @@ struct SpellDefinition {
   std::uint64_t measured_calls;  // polls included
   std::uint64_t counted_calls;   // further calls, which were only counted
   std::uint64_t counted_polls;   // of the counted ones
+  std::uint64_t counted_ticks;   // of `ticks`, those in which calls were only counted, without the call that ends it
 };
-static_assert(sizeof(SpellDefinition) == 72);
+static_assert(sizeof(SpellDefinition) == 80);
+// Earlier entries end before counted_ticks.
+inline constexpr std::size_t short_spell_bytes = 72;
 
 }  // namespace tare::format

@@ -98,6 +98,7 @@ void Spells::reset() noexcept {
   budget_ = {};
   cost_factor_ = {};
   next_ = 1;
+  counted_ticks_ = counted_since_ = 0;
   is_named_ = is_cut_ = is_control_ = has_requests_ = false;
   completes_unknown_.store(false, std::memory_order_relaxed);
   has_counted_.store(false, std::memory_order_relaxed);
@@ -162,8 +163,16 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
   spell.measured_calls = location.weighing.calls() - calls_;
   spell.counted_calls = location.counted_calls - counted_;
   spell.counted_polls = location.counted_polls - counted_polls_;
+  count_until(time);
+  spell.counted_ticks = counted_ticks_;
   define(&spell, sizeof spell);
   if (has_budget()) compare(location, spell);
+}
+
+void Spells::count_until(std::uint64_t time) noexcept {
+  if (counted_since_ == 0 || time <= counted_since_) return;
+  counted_ticks_ += time - counted_since_;
+  counted_since_ = time;
 }
 
 void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
@@ -198,6 +207,8 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   // Before begin_ is set, so that its time belongs to no spell.
   if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
   begin_ = now();
+  counted_ticks_ = 0;
+  if (counted_since_ != 0) counted_since_ = begin_;
   const bool ends_gap = location.gap_begin != 0;
   change(location, chosen, begin_);
   depth_ = depth_of(location);  // not `chosen`: there may be no trace, or it is paused
@@ -299,6 +310,10 @@ void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcep
   location.requests_open = counts_only && has_open_requests();
   location.thins = depth == Depth::thinned;
   const bool counted = std::exchange(location.counts_only, counts_only);
+  if (is_first_thread(location) && counted != counts_only) {
+    count_until(time);
+    counted_since_ = counts_only ? time : 0;
+  }
   if (counted || counts_only) tell_sources<&Source::depth_changes>(location);
   if (depth == Depth::trace)
     location.end_gap(time);

@@ -52,6 +52,10 @@ class Spells {
   void pass_silently(const Location& location) noexcept;
   // Whether the next synchronisation point of the first thread ends the spell under way.
   bool end_with_next() const noexcept { return are_asked() && !is_named_ && sync_points_ + 1 >= next_; }
+  // The call that is about to pass a synchronisation point was measured, in a spell that only counts.
+  void leave_out(std::uint64_t ticks) noexcept {
+    if (counted_since_ != 0) counted_since_ += ticks;
+  }
   // The program has called tare_progress(). After the first time, only these synchronisation points count.
   void progress(Location& location) noexcept;
 
@@ -72,6 +76,8 @@ class Spells {
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // The spell under way, as far as it is known when it begins.
   format::SpellDefinition definition(bool completes_unknown) const noexcept;
+  // Adds the ticks up to `time` to counted_ticks_, if calls are only counted.
+  void count_until(std::uint64_t time) noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // Gives the spell that ends to the cost factor.
@@ -101,7 +107,9 @@ class Spells {
   std::uint32_t spell_ = 0;  // 0: the first has not begun
   std::uint32_t site_ = 0;
   std::uint32_t length_ = 0;
-  std::uint64_t begin_ = 0;  // ticks
+  std::uint64_t begin_ = 0;          // ticks
+  std::uint64_t counted_ticks_ = 0;  // in which calls were only counted
+  std::uint64_t counted_since_ = 0;  // since when they are; 0: they are not
   // Counts of the location when it began:
   std::uint64_t calls_ = 0;  // Weighing::calls()
   std::uint64_t counted_ = 0;

@@ -248,3 +248,16 @@ def test_the_tables_have_the_arguments(program: Path, tare: Path, tmp_path: Path
     assert [row["words"] for row in rows[:5]] == [[1000, file, 0, 1000 * i] for i in range(5)]
     assert rows[0]["bytes"] == 1000
     assert rows[5]["words"] == [4096, 0]
+
+
+@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+def test_the_share_of_mpi_is_that_of_the_time_that_is_measured(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    """In half of the spells, calls are only counted, but for the barrier that ends them."""
+    program = compile_c(mpi, [PROGRAMS / "uneven_barriers.c"], tmp_path / "uneven", "-O2")
+    for name, options in (("whole", ()), ("half", ("--weigh=0.5",))):
+        measured = measure(tare, mpi, RANKS, [program], tmp_path / name, "--with", "files", *options)
+        late, waiting = measured.info()["ranks"]
+        assert late["mpi_share"] < 0.4, name
+        assert 0.4 < waiting["mpi_share"] < 0.9, name

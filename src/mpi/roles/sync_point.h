@@ -32,6 +32,7 @@ struct Passes : Role {
       const std::uint64_t bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
       recorder::spell_summer.leave_out(thread, row, ticks, bytes);
     }
+    if (thread.counts_only) recorder::spells.leave_out(call.leave - call.enter);
     recorder::spells.pass(thread, call.site, call.leave);
   }
   [[gnu::cold, gnu::noinline]] bool has_all_ranks(Thread& thread) const noexcept {

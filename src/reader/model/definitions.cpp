@@ -14,11 +14,13 @@ class Entry {
  public:
   explicit Entry(std::string_view bytes) : bytes_(bytes) {}
 
+  std::size_t bytes() const { return bytes_.size(); }
+  // The first bytes of the value.
   template <typename T>
-  bool fixed(T& value) {
-    if (bytes_.size() < sizeof(T)) return false;
-    std::memcpy(static_cast<void*>(&value), bytes_.data(), sizeof(T));
-    bytes_.remove_prefix(sizeof(T));
+  bool fixed(T& value, std::size_t bytes = sizeof(T)) {
+    if (bytes_.size() < bytes) return false;
+    std::memcpy(static_cast<void*>(&value), bytes_.data(), bytes);
+    bytes_.remove_prefix(bytes);
     return true;
   }
   template <typename T>
@@ -156,8 +158,9 @@ bool apply_event_type(Entry entry, Definitions& to) {
 }
 
 bool apply_spell(Entry entry, Definitions& to) {
-  SpellDefinition in;
-  if (!entry.fixed(in)) return false;
+  SpellDefinition in{};
+  const bool is_short = entry.bytes() < sizeof in;
+  if (is_short ? !entry.fixed(in, short_spell_bytes) : !entry.fixed(in)) return false;
   to.spells[in.spell] = {(in.head.flags & unmeasured_spell) == 0,
                          (in.head.flags & traced_spell) != 0,
                          (in.head.flags & cut_spell) != 0,
@@ -173,7 +176,8 @@ bool apply_spell(Entry entry, Definitions& to) {
                          in.flush_ticks,
                          in.measured_calls,
                          in.counted_calls,
-                         in.counted_polls};
+                         in.counted_polls,
+                         is_short ? std::nullopt : std::optional(in.counted_ticks)};
   return true;
 }
 

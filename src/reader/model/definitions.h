@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -110,6 +111,8 @@ struct Spell {
   std::uint64_t measured_calls = 0;
   std::uint64_t counted_calls = 0;  // further calls, which were only counted
   std::uint64_t counted_polls = 0;  // part of counted_calls
+  // Part of `ticks`: calls were only counted, and the call that ends the spell is left out. Not known in earlier runs.
+  std::optional<std::uint64_t> counted_ticks;
 };
 
 struct Definitions {

@@ -174,13 +174,16 @@ void add_totals(Totals& to, const Totals& from) {
   to.stack_ticks += from.stack_ticks;
 }
 
-// An estimate of the time in spells that the profile does not cover, because calls were only counted. The share of such
-// calls in the calls of a spell is taken for their share in its time.
+// The time in spells that the profile does not cover, because calls were only counted. Where that is not recorded, the
+// share of such calls in the calls of a spell is taken for their share in its time.
 std::uint64_t unmeasured_ticks(const Process& process) {
   double ticks = 0;
   for (const auto& [number, spell] : process.spells) {
     const auto counted = static_cast<double>(spell.counted_calls), measured = static_cast<double>(spell.measured_calls);
-    if (counted > 0) ticks += static_cast<double>(spell.ticks) * counted / (counted + measured);
+    if (spell.counted_ticks)
+      ticks += static_cast<double>(std::min(*spell.counted_ticks, spell.ticks));
+    else if (counted > 0)
+      ticks += static_cast<double>(spell.ticks) * counted / (counted + measured);
   }
   return static_cast<std::uint64_t>(ticks);
 }

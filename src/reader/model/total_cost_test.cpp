@@ -50,6 +50,11 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   process.spells[3].ticks = 1000;
   EXPECT_EQ(account_of(process, totals).threads_ns, net_ns - 2500);
   EXPECT_EQ(account_of(process, totals).net_ns, net_ns);
+  cut.counted_ticks = 200;  // exact, whatever the number of calls
+  EXPECT_EQ(account_of(process, totals).threads_ns, net_ns - 2200);
+  counted.counted_ticks = 1500;
+  EXPECT_EQ(account_of(process, totals).threads_ns, net_ns - 1700);
+  counted.counted_ticks.reset();
   counted.ticks = 1'000'000;  // of a damaged file
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
