@@ -67,6 +67,17 @@ def figures(row: Any, *names: str) -> tuple[Any, ...]:
     return tuple(getattr(row, name) for name in names)
 
 
+def test_with_a_sanitizer(tare: Path, files: Path, tmp_path: Path) -> None:
+    """Its own functions, which the program calls in place of the C library's, lie below those of tare."""
+    program = tmp_path / "sanitized"
+    flags = ["-O1", "-pthread", "-fsanitize=address"]
+    subprocess.run(["gcc", *flags, PROGRAMS / "used_files.c", "-o", program], check=True)
+    measured = run_with_files(tare, tmp_path, program, "descriptors", files)
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    rows = by_name(measured)
+    assert figures(rows["first"], "writes", "written_bytes", "consecutive_writes") == (3, 30, 2)
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     made = tmp_path / "files"
