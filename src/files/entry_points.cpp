@@ -1,36 +1,28 @@
-// The functions that this library exports ahead of the C library's. A call that is not measured costs a jump.
-#include <dlfcn.h>
+// The functions that read, write and store, and that this library exports ahead of the C library's. A call that is not
+// measured costs a jump.
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
+#include <sys/uio.h>
 
-#include <cstdint>
-#include <tuple>
-
-#include "files/measure.h"
+#include "files/described.h"
+#include "files/next.h"
 
 namespace tare::files {
 namespace {
-
-// A function below this library. It is not looked up at a call, which may be in a signal handler or in the child of
-// vfork. Before the constructors of this library have run, system calls take its place.
-template <long number, class Result, class... Parameters>
-class Next {
- public:
-  void find(const char* name) noexcept { found_ = reinterpret_cast<Result (*)(Parameters...)>(dlsym(RTLD_NEXT, name)); }
-  [[gnu::always_inline]] Result operator()(Parameters... parameters) const {
-    return found_ != nullptr ? found_(parameters...) : static_cast<Result>(syscall(number, parameters...));
-  }
-
- private:
-  Result (*found_)(Parameters...) = nullptr;
-};
 
 constinit Next<SYS_read, ssize_t, int, void*, std::size_t> next_read;
 constinit Next<SYS_write, ssize_t, int, const void*, std::size_t> next_write;
 constinit Next<SYS_pread64, ssize_t, int, void*, std::size_t, off64_t> next_pread;
 constinit Next<SYS_pwrite64, ssize_t, int, const void*, std::size_t, off64_t> next_pwrite;
+constinit Next<SYS_readv, ssize_t, int, const iovec*, int> next_readv;
+constinit Next<SYS_writev, ssize_t, int, const iovec*, int> next_writev;
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_preadv;
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_pwritev;
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_preadv2;
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_pwritev2;
+// What programs call that were compiled with _FORTIFY_SOURCE. The last argument is the size of the buffer.
+constinit NextOfLibrary<ssize_t, int, void*, std::size_t, std::size_t> next_read_chk;
+constinit NextOfLibrary<ssize_t, int, void*, std::size_t, off64_t, std::size_t> next_pread_chk;
 constinit Next<SYS_fsync, int, int> next_fsync;
 constinit Next<SYS_fdatasync, int, int> next_fdatasync;
 constinit Next<SYS_msync, int, void*, std::size_t, int> next_msync;
@@ -41,51 +33,55 @@ constinit Next<SYS_sync_file_range, int, int, off64_t, off64_t, unsigned> next_s
   next_write.find("write");
   next_pread.find("pread64");
   next_pwrite.find("pwrite64");
+  next_readv.find("readv");
+  next_writev.find("writev");
+  next_preadv.find("preadv64");
+  next_pwritev.find("pwritev64");
+  next_preadv2.find("preadv64v2");
+  next_pwritev2.find("pwritev64v2");
+  next_read_chk.find("__read_chk");
+  next_pread_chk.find("__pread64_chk");
   next_fsync.find("fsync");
   next_fdatasync.find("fdatasync");
   next_msync.find("msync");
   next_sync_file_range.find("sync_file_range");
 }
 
-template <std::size_t count>
-struct Described {
-  std::uint64_t bytes;
-  std::uint64_t arguments[count];
-};
-
-// Descriptors are not negative, unless the call fails.
-std::uint64_t number_of(int descriptor) noexcept { return static_cast<std::uint32_t>(descriptor); }
-
-// What a call that moves bytes has ended with.
-std::uint64_t bytes_of(ssize_t result) noexcept {
-  return result < 0 ? format::no_bytes : static_cast<std::uint64_t>(result);
-}
-
 // Calls of functions that move bytes without an offset.
-template <Function function, class Next, class Buffer>
-[[gnu::always_inline]] inline ssize_t move(const stack::Frame& caller, const Next& next, int descriptor, Buffer* buffer,
-                                           std::size_t bytes) {
+template <Function function, Direction direction, class Real>
+[[gnu::always_inline]] inline ssize_t move(const stack::Frame& caller, int descriptor, Real real) {
   if (!is_on) [[likely]]
-    return next(descriptor, buffer, bytes);
+    return real();
+  descriptor_in_call = descriptor;
   return measure<function>(
-      caller, [&]() __attribute__((always_inline)) { return next(descriptor, buffer, bytes); },
-      [&](ssize_t result, std::uint64_t error) {
-        return Described<3>{bytes_of(result), {bytes_of(result), number_of(descriptor), error}};
+      caller, real, [&](ssize_t result, std::uint64_t error) { return described(result, descriptor, error); },
+      [&](const stack::Thread& thread, const Span& span, ssize_t result) {
+        count_access<direction>(thread, span, descriptor, result);
       });
 }
 
 // The same with an offset.
-template <Function function, class Next, class Buffer>
-[[gnu::always_inline]] inline ssize_t move_at(const stack::Frame& caller, const Next& next, int descriptor,
-                                              Buffer* buffer, std::size_t bytes, off64_t offset) {
+template <Function function, Direction direction, class Real>
+[[gnu::always_inline]] inline ssize_t move_at(const stack::Frame& caller, int descriptor, off64_t offset, Real real) {
   if (!is_on) [[likely]]
-    return next(descriptor, buffer, bytes, offset);
+    return real();
+  descriptor_in_call = descriptor;
   return measure<function>(
-      caller, [&]() __attribute__((always_inline)) { return next(descriptor, buffer, bytes, offset); },
+      caller, real,
       [&](ssize_t result, std::uint64_t error) {
         return Described<4>{bytes_of(result),
                             {bytes_of(result), number_of(descriptor), error, static_cast<std::uint64_t>(offset)}};
+      },
+      [&](const stack::Thread& thread, const Span& span, ssize_t result) {
+        if (offset < 0)  // of preadv2 and pwritev2: the file's own
+          count_access<direction>(thread, span, descriptor, result);
+        else
+          count_access_at<direction>(thread, span, descriptor, result, static_cast<std::uint64_t>(offset));
       });
+}
+
+void count_sync(const stack::Thread& thread, const Span& span, int descriptor, int result) noexcept {
+  count_other(thread, span, Other::sync, format::FileInterface::posix, open_file(descriptor, span.leave), result < 0);
 }
 
 // Calls that wait until the whole file is stored.
@@ -93,72 +89,122 @@ template <Function function, class Next>
 [[gnu::always_inline]] inline int sync_all(const stack::Frame& caller, const Next& next, int descriptor) {
   if (!is_on) [[likely]]
     return next(descriptor);
+  descriptor_in_call = descriptor;
   return measure<function>(
       caller, [&]() __attribute__((always_inline)) { return next(descriptor); },
-      [&](int, std::uint64_t error) {
-        return Described<2>{format::no_bytes, {number_of(descriptor), error}};
-      });
+      [&](int, std::uint64_t error) { return described(descriptor, error); },
+      [&](const stack::Thread& thread, const Span& span, int result) { count_sync(thread, span, descriptor, result); });
 }
 
 }  // namespace
 }  // namespace tare::files
 
-using tare::files::Function;
+using namespace tare::files;
 using tare::format::no_bytes;
 
-#define TARE_EXPORT [[gnu::visibility("default")]]
+// What follows is a call of the function below, in place.
+#define TARE_REAL(call) \
+  [&]() __attribute__((always_inline)) { return call; }
 
 // Not noexcept: they are cancellation points, and a thread that is cancelled unwinds its stack.
 extern "C" {
 
 TARE_EXPORT ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
-  return tare::files::move<Function::read>(TARE_CALLER, tare::files::next_read, descriptor, buffer, bytes);
+  return move<Function::read, Direction::read>(TARE_CALLER, descriptor,
+                                               TARE_REAL(next_read(descriptor, buffer, bytes)));
+}
+TARE_EXPORT ssize_t __read_chk(int descriptor, void* buffer, std::size_t bytes, std::size_t size) {
+  return move<Function::read, Direction::read>(TARE_CALLER, descriptor,
+                                               TARE_REAL(next_read_chk("__read_chk", descriptor, buffer, bytes, size)));
 }
 TARE_EXPORT ssize_t write(int descriptor, const void* buffer, std::size_t bytes) {
-  return tare::files::move<Function::write>(TARE_CALLER, tare::files::next_write, descriptor, buffer, bytes);
+  return move<Function::write, Direction::write>(TARE_CALLER, descriptor,
+                                                 TARE_REAL(next_write(descriptor, buffer, bytes)));
 }
-TARE_EXPORT ssize_t pread64(int descriptor, void* buffer, std::size_t bytes, off64_t offset) {
-  return tare::files::move_at<Function::pread>(TARE_CALLER, tare::files::next_pread, descriptor, buffer, bytes, offset);
+TARE_EXPORT ssize_t readv(int descriptor, const iovec* parts, int count) {
+  return move<Function::readv, Direction::read>(TARE_CALLER, descriptor,
+                                                TARE_REAL(next_readv(descriptor, parts, count)));
 }
-TARE_EXPORT ssize_t pread(int descriptor, void* buffer, std::size_t bytes, off_t offset) {
-  return tare::files::move_at<Function::pread>(TARE_CALLER, tare::files::next_pread, descriptor, buffer, bytes, offset);
-}
-TARE_EXPORT ssize_t pwrite64(int descriptor, const void* buffer, std::size_t bytes, off64_t offset) {
-  return tare::files::move_at<Function::pwrite>(TARE_CALLER, tare::files::next_pwrite, descriptor, buffer, bytes,
-                                                offset);
-}
-TARE_EXPORT ssize_t pwrite(int descriptor, const void* buffer, std::size_t bytes, off_t offset) {
-  return tare::files::move_at<Function::pwrite>(TARE_CALLER, tare::files::next_pwrite, descriptor, buffer, bytes,
-                                                offset);
+TARE_EXPORT ssize_t writev(int descriptor, const iovec* parts, int count) {
+  return move<Function::writev, Direction::write>(TARE_CALLER, descriptor,
+                                                  TARE_REAL(next_writev(descriptor, parts, count)));
 }
 
-TARE_EXPORT int fsync(int descriptor) {
-  return tare::files::sync_all<Function::fsync>(TARE_CALLER, tare::files::next_fsync, descriptor);
-}
+#define TARE_READ_AT(name, real)                                                                        \
+  TARE_EXPORT ssize_t name(int descriptor, void* buffer, std::size_t bytes, off64_t offset) {           \
+    return move_at<Function::pread, Direction::read>(TARE_CALLER, descriptor, offset, TARE_REAL(real)); \
+  }
+TARE_READ_AT(pread, next_pread(descriptor, buffer, bytes, offset))
+TARE_READ_AT(pread64, next_pread(descriptor, buffer, bytes, offset))
+#undef TARE_READ_AT
+#define TARE_READ_AT(name)                                                                                      \
+  TARE_EXPORT ssize_t name(int descriptor, void* buffer, std::size_t bytes, off64_t offset, std::size_t size) { \
+    return move_at<Function::pread, Direction::read>(                                                           \
+        TARE_CALLER, descriptor, offset,                                                                        \
+        TARE_REAL(next_pread_chk("__pread64_chk", descriptor, buffer, bytes, offset, size)));                   \
+  }
+TARE_READ_AT(__pread_chk)
+TARE_READ_AT(__pread64_chk)
+#undef TARE_READ_AT
+#define TARE_WRITE_AT(name)                                                                                        \
+  TARE_EXPORT ssize_t name(int descriptor, const void* buffer, std::size_t bytes, off64_t offset) {                \
+    return move_at<Function::pwrite, Direction::write>(TARE_CALLER, descriptor, offset,                            \
+                                                       TARE_REAL(next_pwrite(descriptor, buffer, bytes, offset))); \
+  }
+TARE_WRITE_AT(pwrite)
+TARE_WRITE_AT(pwrite64)
+#undef TARE_WRITE_AT
+
+#define TARE_PARTS_AT(name, function, direction)                                                               \
+  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset) {                    \
+    return move_at<Function::function, direction>(                                                             \
+        TARE_CALLER, descriptor, offset, TARE_REAL(next_##function(#name, descriptor, parts, count, offset))); \
+  }
+TARE_PARTS_AT(preadv, preadv, Direction::read)
+TARE_PARTS_AT(preadv64, preadv, Direction::read)
+TARE_PARTS_AT(pwritev, pwritev, Direction::write)
+TARE_PARTS_AT(pwritev64, pwritev, Direction::write)
+#undef TARE_PARTS_AT
+#define TARE_PARTS_AT(name, function, direction)                                                       \
+  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset, int flags) { \
+    return move_at<Function::function, direction>(                                                     \
+        TARE_CALLER, descriptor, offset,                                                               \
+        TARE_REAL(next_##function##2(#name, descriptor, parts, count, offset, flags)));                \
+  }
+TARE_PARTS_AT(preadv2, preadv, Direction::read)
+TARE_PARTS_AT(preadv64v2, preadv, Direction::read)
+TARE_PARTS_AT(pwritev2, pwritev, Direction::write)
+TARE_PARTS_AT(pwritev64v2, pwritev, Direction::write)
+#undef TARE_PARTS_AT
+
+TARE_EXPORT int fsync(int descriptor) { return sync_all<Function::fsync>(TARE_CALLER, next_fsync, descriptor); }
 TARE_EXPORT int fdatasync(int descriptor) {
-  return tare::files::sync_all<Function::fdatasync>(TARE_CALLER, tare::files::next_fdatasync, descriptor);
+  return sync_all<Function::fdatasync>(TARE_CALLER, next_fdatasync, descriptor);
 }
+// The table of files does not have it: which files lie in the memory is not known.
 TARE_EXPORT int msync(void* memory, std::size_t length, int flags) {
-  using namespace tare::files;
   if (!is_on) [[likely]]
     return next_msync(memory, length, flags);
   return measure<Function::msync>(
-      TARE_CALLER, [&]() __attribute__((always_inline)) { return next_msync(memory, length, flags); },
+      TARE_CALLER, TARE_REAL(next_msync(memory, length, flags)),
       [&](int, std::uint64_t error) {
         return Described<2>{no_bytes, {length, error}};
-      });
+      },
+      [](const tare::stack::Thread&, const Span&, int) {});
 }
 TARE_EXPORT int sync_file_range(int descriptor, off64_t offset, off64_t length, unsigned flags) {
-  using namespace tare::files;
   if (!is_on) [[likely]]
     return next_sync_file_range(descriptor, offset, length, flags);
+  descriptor_in_call = descriptor;
   return measure<Function::sync_file_range>(
-      TARE_CALLER,
-      [&]() __attribute__((always_inline)) { return next_sync_file_range(descriptor, offset, length, flags); },
+      TARE_CALLER, TARE_REAL(next_sync_file_range(descriptor, offset, length, flags)),
       [&](int, std::uint64_t error) {
         return Described<4>{
             no_bytes,
             {number_of(descriptor), error, static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(length)}};
+      },
+      [&](const tare::stack::Thread& thread, const Span& span, int result) {
+        count_sync(thread, span, descriptor, result);
       });
 }
 }

@@ -1,7 +1,9 @@
 #include "files/measure.h"
 
+#include <atomic>
+
+#include "files/own_process.h"
 #include "recorder/commit_call.h"
-#include "recorder/errno_guard.h"
 #include "recorder/here.h"
 #include "recorder/inside.h"
 #include "recorder/scheduling.h"
@@ -19,6 +21,12 @@ namespace {
   return recorder::here();
 }
 
+// A call that is not measured moves positions in files.
+[[gnu::cold]] stack::Thread* unseen() noexcept {
+  std::atomic_ref(unseen_calls).fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
 }  // namespace
 
 stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept {
@@ -26,13 +34,14 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
   recorder::Location* location = recorder::this_location;
   if (location == nullptr) [[unlikely]] {
     location = first_location(caller);
-    if (location == nullptr) return nullptr;
+    if (location == nullptr) return unseen();
   }
   if (location->mode == recorder::Mode::paused) [[unlikely]]
-    return nullptr;
+    return unseen();
   if (location->counts_only) [[unlikely]] {
     location->count_only(static_cast<std::uint16_t>(function));
-    return nullptr;
+    count_uncounted();
+    return unseen();
   }
   auto& thread = static_cast<stack::Thread&>(*location);
   tare_inside = recorder::not_to_be_left;
@@ -47,10 +56,8 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
   return &thread;
 }
 
-void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
+void end(stack::Thread& thread, const Begun& begun, std::uint64_t leave, std::uint64_t bytes,
          std::span<const std::uint64_t> arguments) noexcept {
-  const std::uint64_t leave = recorder::now();
-  const recorder::ErrnoGuard guard;
   format::OtherCall& current = thread.shared().others.call;
   current.leave = leave;
   const auto function = static_cast<std::uint16_t>(begun.function);

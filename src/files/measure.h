@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "files/counting.h"
 #include "files/process.h"
 #include "recorder/clock.h"
 #include "stack/inside.h"
@@ -28,23 +29,36 @@ struct Begun {
 // the call is not measured.
 stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept;
 
-// The call has ended, in the thread. `bytes`: that it has moved; format::no_bytes: none. `arguments`: those of its row
-// in functions.toml.
-void end(stack::Thread& thread, const Begun& begun, std::uint64_t bytes,
+// The call has ended at `leave`, in the thread. `bytes`: that it has moved; format::no_bytes: none. `arguments`: those
+// of its row in functions.toml.
+void end(stack::Thread& thread, const Begun& begun, std::uint64_t leave, std::uint64_t bytes,
          std::span<const std::uint64_t> arguments) noexcept;
+
+template <class Number>
+bool has_failed(Number result) noexcept {
+  return result < 0;
+}
+template <class Object>
+bool has_failed(Object* result) noexcept {
+  return result == nullptr;
+}
 
 // Measures real(), a call of the function made in the frame `caller` (TARE_CALLER). describe(result, error) returns the
 // bytes that it has moved and its arguments, as end() takes them; `error`: errno if the call failed, else 0.
-template <Function function, class Real, class Describe>
-[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Describe describe) {
+// count(thread, span, result) counts it in the table of files.
+template <Function function, class Real, class Describe, class Count>
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Describe describe, Count count) {
   Begun begun;
   stack::Thread* thread = begin(function, caller, begun);
   if (thread == nullptr) return real();
   const stack::Inside inside;
   const auto result = real();
-  const auto error = result < 0 ? static_cast<std::uint64_t>(errno) : 0;
-  const auto [bytes, arguments] = describe(result, error);
-  end(*thread, begun, bytes, arguments);
+  const std::uint64_t leave = recorder::now();
+  const int number = errno;
+  count(*thread, Span{begun.enter, leave}, result);
+  const auto [bytes, arguments] = describe(result, has_failed(result) ? static_cast<std::uint64_t>(number) : 0);
+  end(*thread, begun, leave, bytes, arguments);
+  errno = number;
   return result;
 }
 

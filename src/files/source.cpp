@@ -1,9 +1,10 @@
 #include "files/source.h"
 
-#include "format/functions.h"
+#include "files/open_files.h"
 #include "recorder/clock.h"
 #include "recorder/commit_call.h"
 #include "recorder/location.h"
+#include "recorder/sources.h"
 
 namespace tare::files {
 namespace {
@@ -13,6 +14,7 @@ void record_left(recorder::Location& location) noexcept {
   format::OtherCall& current = location.shared().others.call;
   const std::uint32_t function = current.function.load(std::memory_order_relaxed);
   if (function == 0 || (function & format::returned) != 0) return;
+  lose_position(descriptor_in_call);
   const std::uint64_t leave = current.leave = recorder::now();
   current.function.store(function | format::returned, std::memory_order_release);
   recorder::commit_call(
@@ -20,8 +22,16 @@ void record_left(recorder::Location& location) noexcept {
       location.any_rows);
 }
 
+bool counts_files() noexcept { return recorder::is_on(source); }
+
 }  // namespace
 
-constinit const recorder::Source source{.name = "files", .left = record_left};
+constinit const recorder::Source source{
+    .name = "files",
+    .begins = begin_open_files,
+    .left = record_left,
+    .forked = forget_open_files,
+    .counts_files = counts_files,
+};
 
 }  // namespace tare::files

@@ -32,6 +32,7 @@ enum class ChunkType : std::uint8_t {
   analysis = 14,    // the result of the user's analysis of sampled messages: any bytes; the newest of a process counts
   scheduling = 15,  // of each location SchedulingSums and its spans (scheduling.h); the newest of a process counts
   stacks = 16,      // StackSamples and its SampledStacks (stack_samples.h); the newest of a process counts
+  files = 17,       // what a process did with files (file_table.h); the newest of a process counts
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

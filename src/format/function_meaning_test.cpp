@@ -54,8 +54,8 @@ TEST(FunctionMeaning, OfTheEnds) {
   EXPECT_TRUE(is_of_source(mpi_function_count, "MPI"));
   EXPECT_FALSE(is_of_source(mpi_function_count, "files"));
   EXPECT_TRUE(is_of_source(mpi_function_count + 1, "files"));
-  EXPECT_TRUE(is_of_source(static_cast<unsigned>(Function::write), "files"));
-  EXPECT_FALSE(is_of_source(static_cast<unsigned>(Function::write) + 1, "files"));
+  EXPECT_TRUE(is_of_source(static_cast<unsigned>(Function::writev), "files"));
+  EXPECT_FALSE(is_of_source(static_cast<unsigned>(Function::writev) + 1, "files"));
   EXPECT_TRUE(is_of_source(function_count, "openmp"));
   EXPECT_FALSE(is_of_source(function_count + 1, "openmp"));
   EXPECT_FALSE(is_of_source(0, "MPI"));

@@ -13,6 +13,7 @@
 //   spell_sums_at     SpellSumsTable, if some spells are only counted (spell_sums.h)
 //   offloads_at       snapshots on their way to the monitor, if the run is monitored (offload_ring.h)
 //   stacks_at         StackSamples and its table, if stacks are sampled (stack_samples.h)
+//   files_at          FileTable, if calls of functions on files are recorded (file_table.h)
 //   locations_at      location blocks of `location_stride` bytes: LocationHeader, rows (location_block.h), event
 //                     buffer (ring.h), SpanEntry[span_capacity] if the run is monitored
 #pragma once
@@ -30,7 +31,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 23;
+inline constexpr std::uint32_t segment_layout = 24;
 
 struct SegmentHeader {
   std::uint64_t magic;
@@ -45,6 +46,7 @@ struct SegmentHeader {
   std::uint64_t spell_sums_at;                   // 0: all calls are measured
   std::uint64_t offloads_at;                     // OffloadRing and its entries; 0: the run is not monitored
   std::uint64_t stacks_at;                       // 0: stacks are not sampled
+  std::uint64_t files_at;                        // 0: calls of functions on files are not recorded
   std::uint64_t locations_at;
   std::uint64_t location_stride;
   std::atomic<std::uint32_t> locations;  // blocks that exist

@@ -1,5 +1,6 @@
 #include "format/segment_layout.h"
 
+#include "format/file_table.h"
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/spell_sums.h"
@@ -19,10 +20,10 @@ bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexc
 }  // namespace
 
 SegmentLayout layout_of(const SegmentHeader& header) noexcept {
-  return {header.functions,   header.row_capacity, header.definitions_at,  header.definitions_capacity,
-          header.requests_at, header.samples_at,   header.spell_sums_at,   header.offloads_at,
-          header.stacks_at,   header.locations_at, header.location_stride, header.ring,
-          header.keep_ns};
+  return {header.functions,   header.row_capacity, header.definitions_at, header.definitions_capacity,
+          header.requests_at, header.samples_at,   header.spell_sums_at,  header.offloads_at,
+          header.stacks_at,   header.files_at,     header.locations_at,   header.location_stride,
+          header.ring,        header.keep_ns};
 }
 
 const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept {
@@ -44,6 +45,9 @@ const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noex
   if (layout.stacks_at != 0 &&
       (!lies_within(layout.stacks_at, stack_samples_bytes, layout.locations_at) || layout.stacks_at % 8 != 0))
     return "the stack samples lie outside the file";
+  if (layout.files_at != 0 &&
+      (!lies_within(layout.files_at, sizeof(FileTable), layout.locations_at) || layout.files_at % 8 != 0))
+    return "the table of files lies outside the file";
   if (layout.row_capacity == 0 || layout.row_capacity > max_rows || layout.location_stride > max_stride ||
       layout.location_stride % 64 != 0)
     return "a location block has an impossible size";

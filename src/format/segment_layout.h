@@ -18,6 +18,7 @@ struct SegmentLayout {
   std::uint64_t spell_sums_at;
   std::uint64_t offloads_at;
   std::uint64_t stacks_at;
+  std::uint64_t files_at;
   std::uint64_t locations_at;
   std::uint64_t location_stride;
   RingShape ring;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "format/file_table.h"
 #include "format/node_file_name.h"
 #include "format/segment_name.h"
 
@@ -40,6 +41,7 @@ TEST(SegmentLayout, WhatLiesOutsideTheFileIsNot) {
     if (wild != 0) expect_fault([&](SegmentLayout& layout) { layout.definitions_capacity = wild; });
     if (wild != 0) expect_fault([&](SegmentLayout& layout) { layout.requests_at = wild; });
     if (wild != 0) expect_fault([&](SegmentLayout& layout) { layout.samples_at = wild; });
+    if (wild != 0) expect_fault([&](SegmentLayout& layout) { layout.files_at = wild; });
     if (wild != file_bytes && wild != file_bytes + 64)
       expect_fault([&](SegmentLayout& layout) { layout.location_stride = wild; });
   }
@@ -47,6 +49,7 @@ TEST(SegmentLayout, WhatLiesOutsideTheFileIsNot) {
   expect_fault([](SegmentLayout& layout) { layout.row_capacity = 0; });
   expect_fault([](SegmentLayout& layout) { layout.row_capacity = UINT32_MAX; });
   expect_fault([](SegmentLayout& layout) { layout.samples_at = layout.locations_at; });
+  expect_fault([](SegmentLayout& layout) { layout.files_at = layout.locations_at - sizeof(FileTable) + 8; });
 }
 
 // What tared once sized its copy by one reading of, and bounded it by another.

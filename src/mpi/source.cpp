@@ -5,6 +5,7 @@
 #include "mpi/interposition/bypass.h"
 #include "mpi/interposition/dispatch.h"
 #include "mpi/objects/requests.h"
+#include "mpi/objects/used_files.h"
 #include "mpi/sampling/sampler.h"
 
 namespace tare::mpi {
@@ -21,6 +22,7 @@ const char* change_sampling(const char* spec) noexcept { return sampling::sample
 
 void in_forked_child() noexcept {
   requests.after_fork();
+  forget_used_files();
   sampling::sampler.after_fork();
 }
 

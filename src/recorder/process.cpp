@@ -31,6 +31,7 @@
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
 #include "recorder/thread_name.h"
+#include "recorder/used_files.h"
 
 namespace tare::recorder {
 namespace {
@@ -61,6 +62,7 @@ void in_forked_child() noexcept {
   release_encoders();
   if (library_options.monitor != nullptr) library_options.monitor->forked();
   reset_thread_names();
+  reset_used_files();
   tell_sources<&Source::forked>();
   tare_inside = 0;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "format/file_table.h"
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/spell_sums.h"
@@ -147,6 +148,27 @@ bool write_stacks(const format::SegmentHeader& segment) noexcept {
                        static_cast<std::size_t>(out - memory.raw()));
 }
 
+bool write_files(const format::SegmentHeader& segment) noexcept {
+  if (segment.files_at == 0) return true;
+  const auto& table =
+      *reinterpret_cast<const format::FileTable*>(reinterpret_cast<const char*>(&segment) + segment.files_at);
+  ChunkMemory memory(sizeof table);
+  if (!memory) return false;
+  format::FileTableHead head;
+  copy_words(&head, &table.head, sizeof head);
+  char* out = memory.raw();
+  const auto put = [&](const void* data, std::size_t bytes) {
+    copy_words(out, data, bytes);
+    out += bytes;
+  };
+  put(&head, sizeof head);
+  put(table.files, head.files * sizeof(format::FileEntry));
+  put(table.uses, head.uses * sizeof(format::FileUse));
+  put(table.names, (head.name_bytes + 7) / 8 * 8);
+  return memory.append(identity(segment, format::ChunkType::files), memory.raw(),
+                       static_cast<std::size_t>(out - memory.raw()));
+}
+
 bool write_scheduling(const format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   ChunkMemory memory(segment.locations *
                      (sizeof(format::SchedulingSums) + sizeof(format::LocationHeader::scheduling_spans)));
@@ -252,6 +274,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   written = write_samples(segment) && written;
   written = write_spell_sums(segment) && written;
   written = write_stacks(segment) && written;
+  written = write_files(segment) && written;
   written = write_scheduling(segment, block_at) && written;
   written = write_offloads(segment) && written;
   return write_process(segment) && written;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "format/file_table.h"
 #include "format/functions.h"
 #include "format/machine.h"
 #include "format/segment_name.h"
@@ -50,10 +51,13 @@ std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
   return monitor == nullptr || configuration.monitor == nullptr ? 0 : monitor->ring_bytes(configuration.monitor);
 }
 
-bool samples_stacks() noexcept {
-  const auto asked = only_hook<&Source::samples_stacks>();
+template <auto hook>
+bool is_wanted() noexcept {
+  const auto asked = only_hook<hook>();
   return asked != nullptr && asked();
 }
+bool samples_stacks() noexcept { return is_wanted<&Source::samples_stacks>(); }
+bool counts_files() noexcept { return is_wanted<&Source::counts_files>(); }
 
 // How much a segment holds, and the ProcessFlags that say what was reduced.
 struct Size {
@@ -107,6 +111,7 @@ struct Layout {
   std::uint64_t spell_sums_at;  // 0: there are none
   std::uint64_t offloads_at;    // 0: there are none
   std::uint64_t stacks_at;      // 0: there are none
+  std::uint64_t files_at;       // 0: there is no table of files
   std::uint64_t locations_at;
   std::uint64_t location_stride;
 };
@@ -133,6 +138,10 @@ Layout layout_of(const Size& size, std::uint32_t classes, bool has_spells, std::
   if (samples_stacks()) {
     layout.stacks_at = at;
     at += whole_pages(format::stack_samples_bytes);
+  }
+  if (counts_files()) {
+    layout.files_at = at;
+    at += whole_pages(sizeof(format::FileTable));
   }
   layout.locations_at = at;
   const std::uint64_t spans = offload_bytes == 0 ? 0 : sizeof(format::SpanEntry) * format::span_capacity;
@@ -218,6 +227,12 @@ format::StackSamples* stack_samples() noexcept {
   return reinterpret_cast<format::StackSamples*>(reinterpret_cast<char*>(header) + header->stacks_at);
 }
 
+format::FileTable* file_table() noexcept {
+  SegmentHeader* header = own;
+  if (header == nullptr || header->files_at == 0) return nullptr;
+  return reinterpret_cast<format::FileTable*>(reinterpret_cast<char*>(header) + header->files_at);
+}
+
 format::OffloadRing* offload_ring() noexcept {
   SegmentHeader* header = own;
   return header == nullptr ? nullptr : offloads_of(*header);
@@ -276,6 +291,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   created->spell_sums_at = layout.spell_sums_at;
   created->offloads_at = layout.offloads_at;
   created->stacks_at = layout.stacks_at;
+  created->files_at = layout.files_at;
   created->locations_at = layout.locations_at;
   created->row_capacity = size.rows;
   created->ring = size.ring;

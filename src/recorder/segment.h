@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "format/file_table.h"
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/segment.h"
@@ -26,6 +27,9 @@ format::SpellSumsTable* spell_sums() noexcept;
 
 // The stack samples of the process; nullptr if none are taken.
 format::StackSamples* stack_samples() noexcept;
+
+// What the process does with files; nullptr if that is not recorded.
+format::FileTable* file_table() noexcept;
 
 // The ring of snapshots for the monitor; nullptr if the run is not monitored.
 format::OffloadRing* offload_ring() noexcept;

@@ -33,6 +33,8 @@ struct Source {
   std::uint32_t (*sample_classes)() noexcept = nullptr;
   // Whether stacks are sampled, so that there must be room for them; asked once for each segment.
   bool (*samples_stacks)() noexcept = nullptr;
+  // The same for the table of files.
+  bool (*counts_files)() noexcept = nullptr;
   // Changes which messages are sampled. Returns nullptr, or an error message for the text.
   const char* (*change_sampling)(const char* spec) noexcept = nullptr;
   // Whether this thread may complete requests that are under way. Called where a spell begins that only counts

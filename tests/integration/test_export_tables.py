@@ -16,12 +16,13 @@ LONG = ["events", "messages", "collectives", "requests", "waits", "root_causes"]
 TABLES = {
     *LONG, "profile", "ranks", "missing", "locations", "scheduling", "callsites", "communicators", "peers",
     "phases", "totals", "site_totals", "samples", "sample_histograms", "detected_phases", "iterations",
-    "clock_violations", "rounds", "reductions", "regions", "stack_samples", "stack_frames", "stack_sampling",
+    "clock_violations", "rounds", "reductions", "regions", "files", "stack_samples", "stack_frames",
+    "stack_sampling",
 }  # fmt: skip
 # What the program has none of, or what it has by chance: on a busy machine, its iterations differ.
 MAY_BE_EMPTY = {
     "missing", "scheduling", "phases", "totals", "samples", "sample_histograms", "clock_violations", "rounds",
-    "reductions", "iterations", "regions", "stack_samples", "stack_frames", "stack_sampling",
+    "reductions", "iterations", "regions", "files", "stack_samples", "stack_frames", "stack_sampling",
 }  # fmt: skip
 
 

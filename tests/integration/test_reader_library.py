@@ -26,7 +26,7 @@ TABLES = list(listed())
 
 
 # What the program has none of; and what only a run with further sources of events has.
-MAY_BE_EMPTY = {"phases", "clock_violations", "flushes", "missing", "regions"} | {
+MAY_BE_EMPTY = {"phases", "clock_violations", "flushes", "missing", "regions", "files"} | {
     f"stack_{name}" for name in ("samples", "frames", "sampling")
 }
 

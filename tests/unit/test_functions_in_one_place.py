@@ -21,7 +21,7 @@ OWN_PROGRAMS = {"doctor/probes.py"}
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 TEXT = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # Functions of other sources than MPI that are called like what everybody does.
-WORDS = {"read", "write"}
+WORDS = {"close", "open", "read", "write"}
 # As a user of C++ would name one, or test for all of them.
 NAMED = re.compile(r"Function::MPI_\w+")
 

@@ -57,6 +57,7 @@ NATIVE = {
         "segments, which lie where everybody may make files: O_NOFOLLOW, Owners",
     ),
     "reader/symbols/debug_file.cpp": "executables, which lie anywhere: O_NONBLOCK",
+    "files/descriptors.cpp": "what the program opens: its own calls, which are passed on",
     "recorder/kept_directories.cpp": "the directories of the run, for a program that calls chroot",
     "recorder/system.cpp": "the one way in the measured process: O_NOFOLLOW, is_ours()",
     "tared/boi/spot_book.cpp": "the meeting place of the run that goes on, which only this user can enter",

@@ -1,4 +1,4 @@
-"""Tables beside the profile: messages between ranks, figures of phases and of regions (docs/profile.md).
+"""Tables beside the profile: messages between ranks, figures of phases, regions and files (docs/profile.md).
 
 Times are nanoseconds, sizes are bytes.
 """
@@ -6,8 +6,10 @@ Times are nanoseconds, sizes are bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from tare.analysis import files
+from tare.analysis.files import UsedFile
 from tare.analysis.profile import Chosen
 from tare.analysis.regions import Region
 from tare.analysis.regions import summed as summed_regions
@@ -18,13 +20,24 @@ if TYPE_CHECKING:
     from tare._tables import PeersRow, PhasesRow
     from tare.runs.run import Run
 
-Subject = Literal["peer", "phase", "region"]
-SUBJECTS: tuple[Subject, ...] = ("peer", "phase", "region")
+
+class _OfRank(Protocol):
+    @property
+    def world(self) -> int: ...
+    @property
+    def rank(self) -> int: ...
+
+
+_Row = TypeVar("_Row", bound=_OfRank)
+
+Subject = Literal["peer", "phase", "region", "file"]
+SUBJECTS: tuple[Subject, ...] = ("peer", "phase", "region", "file")
 # Keys that can be combined with a subject; its table has no others.
 BESIDE: dict[Subject, tuple[str, ...]] = {
     "peer": ("rank", "communicator"),
     "phase": ("rank",),
     "region": ("rank", "thread"),
+    "file": ("rank",),
 }
 
 PEER_FIGURES = ("sent_messages", "sent_bytes", "received_messages", "received_bytes")
@@ -33,6 +46,7 @@ REGION_FIGURES = (
     *PLACE, "calls", "time_ns", "threads", "team_ns", "work_ns", "idle_ns", "work_mean_ns",
     "work_max_ns", "work_max_rank", "work_max_thread", "idle_share",
 )  # fmt: skip
+FILE_FIGURES = (*files.KEY, *files.FIGURES)
 PHASE_OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_max_ns", "rank_max")
 
 
@@ -56,6 +70,8 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
     names = ["world"]
     if subject == "region":
         return [*names, *(key for key in keys if key != "region"), *REGION_FIGURES]
+    if subject == "file":
+        return [*names, "rank" if "rank" in keys else "ranks", *FILE_FIGURES]
     for key in keys:
         names += ("communicator", "communicator_size") if key == "communicator" else (key,)
     names += PEER_FIGURES if subject == "peer" else PHASE_FIGURES
@@ -80,16 +96,24 @@ def phase_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PhasesRow]
 
 def region_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[Region]:
     """One row for each combination of keys. Incompatible if functions or communicators are chosen."""
-    _refuse_functions("region", chosen)
+    return summed_regions(_chosen_rows(run.rows(run.regions), "region", chosen), keys)
+
+
+def file_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[UsedFile]:
+    """One row for each combination of keys. Incompatible if functions or communicators are chosen."""
+    return files.summed(_chosen_rows(run.rows(run.file_table), "file", chosen), keys)
+
+
+def _chosen_rows(rows: Sequence[_Row], subject: Subject, chosen: Chosen) -> list[_Row]:
+    _refuse_functions(subject, chosen)
     if chosen.communicators:
-        raise Incompatible("communicators cannot be chosen of the table by region")
-    wanted = [
+        raise Incompatible(f"communicators cannot be chosen of the table by {subject}")
+    return [
         row
-        for row in run.rows(run.regions)
+        for row in rows
         if (not chosen.ranks or row.rank in chosen.ranks)
         and (not chosen.worlds or row.world in chosen.worlds)
     ]
-    return summed_regions(wanted, keys)
 
 
 def _refuse_functions(subject: Subject, chosen: Chosen) -> None:

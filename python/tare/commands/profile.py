@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
-from tare.analysis import code_times, rank_differences, stacks, tables
+from tare.analysis import code_times, files, rank_differences, stacks, tables
 from tare.analysis import profile as sums
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
@@ -58,11 +58,13 @@ TABLE_COLUMNS: dict[tables.Subject, dict[Sort, tuple[str, ...]]] = {
     },
     "phase": {Sort.TIME: ("time_ns",), Sort.CALLS: ("timed_calls",), Sort.BYTES: ("bytes",)},
     "region": {Sort.WAITING: ("idle_ns",), Sort.TIME: ("time_ns",), Sort.CALLS: ("calls",)},
+    "file": {Sort.TIME: ("time_ns",), Sort.CALLS: ("calls",), Sort.BYTES: ("bytes",)},
 }
 ROWS: dict[tables.Subject, Callable[[Run, list[str], Chosen], Sequence[Any]]] = {
     "peer": tables.peer_rows,
     "phase": tables.phase_rows,
     "region": tables.region_rows,
+    "file": tables.file_rows,
 }
 # Rows whose own order says more.
 IN_ORDER = (["rank"], ["size"])
@@ -73,8 +75,8 @@ RowKeys = Annotated[
         metavar="KEYS",
         help="What each row stands for: site, line, function, size, communicator or rank, or several of "
         "them, like function,size. Also peer (alone, or with rank or communicator), phase (alone, or "
-        "with rank) and region (of OpenMP; alone, or with rank or thread). With samples of stacks, "
-        "function and line (alone, or with rank or thread) have the program's own, too.",
+        "with rank), region (of OpenMP; alone, or with rank or thread) and file (alone, or with rank). With "
+        "samples of stacks, function and line (alone, or with rank or thread) have the program's own, too.",
     ),
 ]
 SortKey = Annotated[
@@ -269,6 +271,8 @@ def _by_sum(
 def _counted(names: list[str]) -> str:
     if "region" in names:
         return "parallel region of OpenMP"
+    if "file" in names:
+        return "file"
     return "message" if "peer" in names else "call of MPI"
 
 
@@ -304,7 +308,10 @@ def _show(
     openmp.show(out, found_hybrid)
     sites = found.sites if paths or "site" in names else None
     reporter.show(out, sheet, found.calls, found.left_out, sites, with_paths=paths)
-    if recording.has_counted_spells and "phase" not in names:
+    if found.subject == "file":
+        for sentence in files.limits(recording, found.rows):
+            out.paragraph(f"{sentence}.")
+    elif recording.has_counted_spells and "phase" not in names:
         reporter.show_what_was_counted(out, found.calls)
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)

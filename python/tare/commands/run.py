@@ -117,8 +117,8 @@ WithOption = Annotated[
         "--with",
         parser=limits.sources,
         metavar="SOURCE[,...]",
-        help="Record more than MPI: files, the calls of read, write, pread, pwrite, fsync, fdatasync, msync "
-        "and sync_file_range (docs/sources.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
+        help="Record more than MPI: files, the calls of POSIX and stdio that open, read, write and close "
+        "them (docs/files.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
         "where the threads are, 100 times in a second of processor time (docs/stacks.md). Programs without "
         "MPI are then measured, too.",
     ),

@@ -1,4 +1,4 @@
-"""Peers, phases and regions as text: sheets of their rows."""
+"""Peers, phases, regions and files as text: sheets of their rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
+    from tare.analysis.files import UsedFile
     from tare.analysis.regions import Region
     from tare.analysis.tables import Subject
 
@@ -22,6 +23,10 @@ OF_KEY = {
     "region": (
         Column("Region in", text=True, key=True, cell=terminal.caller),
         Column("Where", text=True, key=True, cell=terminal.place),
+    ),
+    "file": (
+        Column("File", text=True, key=True, cell=lambda row: _file(row)),
+        Column("Through", text=True, key=True, cell=lambda row: row.interface),
     ),
     "thread": (Column("Thread", cell=lambda row: str(row.thread)),),
 }
@@ -52,6 +57,19 @@ OVER_THREADS = (
 )
 WORK_OF_THREAD = Column("Work", cell=lambda row: units.duration(row.work_ns))
 IDLE = Column("Idle", cell=lambda row: units.percent(row.idle_share))
+FILE_FIGURES = (
+    Column("Time", cell=lambda row: units.duration(row.time_ns)),
+    Column("Reads", cell=lambda row: units.count(row.reads)),
+    Column("Read", cell=lambda row: units.size_or_nothing(row.read_bytes)),
+    Column("Writes", cell=lambda row: units.count(row.writes)),
+    Column("Written", cell=lambda row: units.size_or_nothing(row.written_bytes)),
+    Column("Consecutive", optional=True, cell=lambda row: _share(row.consecutive_share)),
+    Column("Strided", optional=True, cell=lambda row: _share(row.strided_share)),
+    Column("In reads", optional=True, cell=lambda row: _duration(row.read_ns, row.reads)),
+    Column("In writes", optional=True, cell=lambda row: _duration(row.write_ns, row.writes)),
+    Column("Opens", optional=True, cell=lambda row: units.count(row.opens)),
+)
+RANKS = Column("Ranks", optional=True, cell=lambda row: units.count(row.ranks))
 OVER_RANKS = (
     Column("Ranks", optional=True, cell=lambda row: units.count(row.ranks)),
     Column("Shortest", optional=True, cell=lambda row: units.duration(row.rank_min_ns)),
@@ -60,9 +78,11 @@ OVER_RANKS = (
 
 
 def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: int) -> Sheet:
-    """The table of messages between ranks, of phases, or of regions (docs/profile.md)."""
+    """The table of messages between ranks, of phases, of regions, or of files (docs/profile.md)."""
     if subject == "region":
         return _region_sheet(rows, keys, worlds)
+    if subject == "file":
+        return _file_sheet(rows, keys, worlds)
     figures, more = (PEER_FIGURES, (PARTNERS,)) if subject == "peer" else (PHASE_FIGURES, OVER_RANKS)
     columns = [column for key in keys for column in OF_KEY[key]]
     columns += (*figures, *(() if "rank" in keys else more), *([WORLD] if worlds > 1 else ()))
@@ -73,6 +93,29 @@ def _region_sheet(rows: Sequence[Region], keys: Sequence[str], worlds: int) -> S
     columns = [column for key in keys for column in OF_KEY[key]]
     columns += (*REGION_FIGURES, *((WORK_OF_THREAD,) if "thread" in keys else OVER_THREADS), IDLE)
     return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)
+
+
+def _file_sheet(rows: Sequence[UsedFile], keys: Sequence[str], worlds: int) -> Sheet:
+    columns = [column for key in keys for column in OF_KEY[key]]
+    columns += (*FILE_FIGURES, *(() if "rank" in keys else (RANKS,)))
+    return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)
+
+
+def _file(row: UsedFile) -> str:
+    """The name; what stands for it in parentheses."""
+    if row.naming == "others":
+        return "(other files)"
+    if row.file is None:
+        return "(not known)"
+    return f"{row.file}…" if row.naming == "cut" else row.file
+
+
+def _duration(ns: int, calls: int) -> str:
+    return units.duration(ns) if calls else NOTHING
+
+
+def _share(share: float | None) -> str:
+    return NOTHING if share is None else units.percent(share)
 
 
 def _thread(row: Region) -> str:

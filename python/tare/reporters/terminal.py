@@ -164,8 +164,8 @@ def _sheet_line(headings: Sequence[Heading], row: Sequence[str], widths: Sequenc
 
 
 def _cut_cell(cell: str, width: int) -> str:
-    """The cell, cut: the end of "solver.c:202" and of "Solver::step" says more than the beginning."""
-    end_first = "::" in cell or PLACE_WITH_LINE.search(cell)
+    """The cell, cut: the end of a path, "solver.c:202" and "Solver::step" says more than the beginning."""
+    end_first = "::" in cell or cell.startswith("/") or PLACE_WITH_LINE.search(cell)
     return cells.cut_left(cell, width) if end_first else cells.cut(cell, width)
 
 

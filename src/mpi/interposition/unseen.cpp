@@ -60,6 +60,7 @@ bool is_started_as_rank() noexcept {
 class Mapped {
  public:
   explicit Mapped(const char* path) noexcept {
+    const recorder::OwnCode own;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {

@@ -1,6 +1,7 @@
 // Roles of windows and files, which one-sided and file operations name instead of a communicator.
 #pragma once
 
+#include "mpi/objects/used_files.h"
 #include "mpi/roles/envelope.h"
 
 namespace tare::mpi {
@@ -15,6 +16,11 @@ struct OnScope : Describes {
     const Communicator& known = known_communicator(thread, scope_bits(kind, handle));
     call.communicator = known.number;
     call.scope = known.scope;
+  }
+  // All functions of MPI return 0 if they succeed.
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
+    if constexpr (kind == ScopeKind::file)
+      if (counts_files()) count_file_call(thread, call, result != 0);
   }
 };
 
@@ -86,6 +92,12 @@ struct OpensFile : Role {
     const std::uint64_t handle = scope_bits(ScopeKind::file, *made);
     remove_scope(handle);
     add_file(handle, known_communicator(thread, bits(comm)), name);
+  }
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
+    if (!counts_files()) return;
+    const bool has_failed = result != A::success;
+    const std::uint32_t scope = has_failed ? 0 : known_communicator(thread, scope_bits(ScopeKind::file, *made)).scope;
+    count_open(thread, call, scope, name, has_failed);
   }
 };
 

@@ -18,6 +18,7 @@
 #include "reader/model/time_map.h"
 #include "reader/model/weight.h"
 #include "reader/store/chunk_scan.h"
+#include "reader/store/file_table.h"
 #include "reader/store/function_names.h"
 #include "reader/store/profile.h"
 #include "reader/store/samples.h"
@@ -49,6 +50,7 @@ struct Process {
   SampleSource samples;
   SchedulingSource scheduling;
   StackSource stacks;
+  FileSource files;
   const ChunkRef* analysis = nullptr;  // the result of the user's analysis of them, of Run::files(); nullptr: none
   std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
   format::OffloadAccount offloads{};          // zero without --monitor

@@ -204,7 +204,8 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   // Other types are for archives, or were added by a later release with the same format version.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
       header.type != ChunkType::offloads && header.type != ChunkType::spell_sums &&
-      header.type != ChunkType::analysis && header.type != ChunkType::scheduling && header.type != ChunkType::stacks)
+      header.type != ChunkType::analysis && header.type != ChunkType::scheduling && header.type != ChunkType::stacks &&
+      header.type != ChunkType::files)
     return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
@@ -226,6 +227,10 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
     }
     if (header.type == ChunkType::stacks) {
       process.stacks = {&chunk, nullptr};
+      return;
+    }
+    if (header.type == ChunkType::files) {
+      process.files = {&chunk, nullptr};
       return;
     }
     if (header.type == ChunkType::analysis) {
@@ -297,6 +302,8 @@ void RunLoader::take_segment(SegmentContents contents) {
       process.scheduling = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
     } else if (payload.type == ChunkType::stacks) {
       process.stacks = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
+    } else if (payload.type == ChunkType::files) {
+      process.files = {nullptr, std::make_shared<std::string>(std::move(payload.bytes))};
     } else if (payload.type == ChunkType::samples) {
       auto samples = std::make_shared<Samples>();
       if (parse_samples(payload.bytes, *samples)) process.samples = {nullptr, samples};

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <memory>
 
+#include "format/file_table.h"
 #include "format/offload_ring.h"
 #include "format/record.h"
 #include "format/sample.h"
@@ -196,6 +197,23 @@ bool SegmentFile::read_stacks(std::string& payload) const {
   return true;
 }
 
+bool SegmentFile::read_files(std::string& payload) const {
+  FileTableHead head;
+  if (!read(&head, sizeof head, layout_.files_at)) return false;
+  head.files = std::min(head.files, file_capacity);
+  head.uses = std::min(head.uses, file_use_capacity);
+  head.name_bytes = std::min(head.name_bytes, file_names_bytes);
+  payload.assign(reinterpret_cast<const char*>(&head), sizeof head);
+  const auto add = [&](std::uint64_t bytes, std::uint64_t offset) {
+    const std::size_t known = payload.size();
+    payload.resize(known + bytes);
+    return read(payload.data() + known, bytes, layout_.files_at + offset);
+  };
+  return add(head.files * sizeof(FileEntry), offsetof(FileTable, files)) &&
+         add(head.uses * sizeof(FileUse), offsetof(FileTable, uses)) &&
+         add((head.name_bytes + 7U) / 8 * 8, offsetof(FileTable, names));
+}
+
 Result<std::vector<SegmentFile::Payload>> SegmentFile::payloads() const {
   std::vector<Payload> all;
   if (layout_.samples_at != 0) {
@@ -214,6 +232,7 @@ Result<std::vector<SegmentFile::Payload>> SegmentFile::payloads() const {
     if (!read(payload.data(), payload.size(), layout_.offloads_at + offsetof(OffloadRing, account))) return cut_off();
   }
   if (layout_.stacks_at != 0 && !read_stacks(all.emplace_back(Payload{ChunkType::stacks, {}}).bytes)) return cut_off();
+  if (layout_.files_at != 0 && !read_files(all.emplace_back(Payload{ChunkType::files, {}}).bytes)) return cut_off();
   if (!read_scheduling(all.emplace_back(Payload{ChunkType::scheduling, {}}).bytes)) return cut_off();
   std::erase_if(all, [](const Payload& payload) { return payload.bytes.empty(); });
   return all;

@@ -116,6 +116,7 @@ class SegmentFile {
   bool read_samples(std::string& payload) const;
   bool read_scheduling(std::string& payload) const;
   bool read_stacks(std::string& payload) const;
+  bool read_files(std::string& payload) const;
   Failure cut_off() const;
 
   format::Descriptor file_;

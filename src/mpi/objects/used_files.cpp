@@ -1,0 +1,122 @@
+#include "mpi/objects/used_files.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "format/functions.h"
+#include "recorder/errno_guard.h"
+#include "recorder/system.h"
+#include "recorder/used_files.h"
+
+namespace tare::mpi {
+namespace {
+
+using format::FileInterface;
+using format::FileUse;
+
+// The entries of the files that were opened, by the number of their scope, of which there are at most as many as half
+// of the slots (communicators.cpp). A slot has the scope in its high half; 0: it is free.
+constexpr std::uint32_t slots = 2048;
+constinit std::atomic<std::uint64_t> entries[slots] = {};
+
+std::uint32_t slot_of(std::uint32_t scope) noexcept { return scope * 0x9e3779b1U % slots; }
+
+void put(std::uint32_t scope, std::uint32_t entry) noexcept {
+  const std::uint64_t wanted = std::uint64_t{scope} << 32 | entry;
+  for (std::uint32_t step = 0, slot = slot_of(scope); step < slots; ++step, slot = (slot + 1) % slots) {
+    std::uint64_t there = 0;
+    if (entries[slot].compare_exchange_strong(there, wanted, std::memory_order_acq_rel) || there >> 32 == scope) return;
+  }
+}
+
+std::uint32_t find(std::uint32_t scope) noexcept {
+  for (std::uint32_t step = 0, slot = slot_of(scope); scope != 0 && step < slots; ++step, slot = (slot + 1) % slots) {
+    const std::uint64_t there = entries[slot].load(std::memory_order_acquire);
+    if (there == 0) break;
+    if (there >> 32 == scope) return static_cast<std::uint32_t>(there);
+  }
+  return format::unknown_file;
+}
+
+// The entry of a name as MPI_File_open was given it. A relative one begins in the current directory. It may begin with
+// the name of a file system and a colon.
+std::uint32_t entry_of(const char* name) noexcept {
+  const recorder::ErrnoGuard guard;
+  char path[2 * PATH_MAX];
+  std::size_t bytes = 0;
+  const bool is_absolute = name[0] == '/' || std::strchr(name, ':') != nullptr;
+  if (!is_absolute && getcwd(path, PATH_MAX) != nullptr) {
+    bytes = std::strlen(path);
+    if (bytes == 0 || path[bytes - 1] != '/') path[bytes++] = '/';
+  }
+  const std::size_t more = strnlen(name, sizeof path - bytes);
+  std::memcpy(path + bytes, name, more);
+  return recorder::entry_of({path, static_cast<std::uint32_t>(bytes + more), format::FileKind::unknown, 0, 0});
+}
+
+void count_other(FileUse& use, const char* function, std::uint64_t ticks) noexcept {
+  if (std::strcmp(function, "MPI_File_sync") == 0) {
+    ++use.syncs;
+    use.sync_ticks += ticks;
+    return;
+  }
+  use.meta_ticks += ticks;
+  if (std::strcmp(function, "MPI_File_close") == 0)
+    ++use.closes;
+  else if (std::strncmp(function, "MPI_File_seek", 13) == 0)
+    ++use.seeks;
+  else
+    ++use.other_calls;
+}
+
+// `call` has no bytes if it failed, or if it ends a call that has them.
+void count_transfer(format::FileTransfers& to, const recorder::Call& call, const char* function,
+                    std::uint64_t ticks) noexcept {
+  const std::size_t length = std::strlen(function);
+  if (length > 4 && std::strcmp(function + length - 4, "_end") == 0)
+    to.ticks += ticks;
+  else
+    recorder::add_transfer(to, call.bytes == format::no_bytes ? -1 : static_cast<std::int64_t>(call.bytes), ticks);
+}
+
+}  // namespace
+
+void count_open(const Thread& thread, const recorder::Call& call, std::uint32_t scope, const char* name,
+                bool has_failed) noexcept {
+  const std::uint32_t entry = has_failed || name == nullptr ? format::unknown_file : entry_of(name);
+  if (scope != 0 && !has_failed) put(scope, entry);
+  FileUse* use = recorder::use_of(entry, FileInterface::mpi_io, thread.block);
+  if (use == nullptr) return;
+  recorder::count_in(*use, [&](FileUse& to) {
+    ++to.opens;
+    to.failed += static_cast<std::uint64_t>(has_failed);
+    to.meta_ticks += call.leave - call.enter;
+  });
+}
+
+void count_file_call(const Thread& thread, const recorder::Call& call, bool has_failed) noexcept {
+  FileUse* use = recorder::use_of(find(call.scope), FileInterface::mpi_io, thread.block);
+  if (use == nullptr) return;
+  const char* function = format::function_name(call.function);
+  const std::uint64_t ticks = call.leave - call.enter;
+  recorder::count_in(*use, [&](FileUse& to) {
+    if (std::strstr(function, "read") != nullptr) {
+      count_transfer(to.reads, call, function, ticks);
+    } else if (std::strstr(function, "write") != nullptr) {
+      count_transfer(to.writes, call, function, ticks);
+    } else {
+      count_other(to, function, ticks);
+      to.failed += static_cast<std::uint64_t>(has_failed);
+    }
+  });
+}
+
+void forget_used_files() noexcept {
+  for (std::atomic<std::uint64_t>& entry : entries) entry.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace tare::mpi
