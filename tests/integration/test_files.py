@@ -294,6 +294,19 @@ def test_what_was_counted_survives_a_kill(plain: Path, tare: Path, files: Path, 
     assert figures(by_name(measured, "stdio")["stream"], "opens", "writes", "written_bytes") == (1, 1, 4)
 
 
+def test_a_process_that_writes_its_results_itself(
+    plain: Path, tare: Path, files: Path, tmp_path: Path
+) -> None:
+    """As where `tare run` does not see its memory: all is in the run before that could have collected it."""
+    script = f"{plain} patterns {files} && cp {tmp_path}/run/*.tare {tmp_path}/written"
+    measured = run_with_files(tare, tmp_path, "env", "-u", "TARE_COLLECTOR", "bash", "-c", script)
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    (file,) = measured.directory.glob("*.tare")
+    (tmp_path / "written").replace(file)
+    row = by_name(measured, under=files.resolve())["consecutive"]
+    assert figures(row, "opens", "reads", "writes", "consecutive_writes") == (1, 6, 10, 9)
+
+
 def test_streams_of_cpp(tare: Path, files: Path, tmp_path: Path) -> None:
     source = tmp_path / "streams.cpp"
     source.write_text(
