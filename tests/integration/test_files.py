@@ -297,7 +297,7 @@ def test_what_was_counted_survives_a_kill(plain: Path, tare: Path, files: Path, 
 def test_a_process_that_writes_its_results_itself(
     plain: Path, tare: Path, files: Path, tmp_path: Path
 ) -> None:
-    """As where `tare run` does not see its memory: all is in the run before that could have collected it."""
+    """All is in the run before `tare run` could have collected it, as where it does not see the memory."""
     script = f"{plain} patterns {files} && cp {tmp_path}/run/*.tare {tmp_path}/written"
     measured = run_with_files(tare, tmp_path, "env", "-u", "TARE_COLLECTOR", "bash", "-c", script)
     assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
