@@ -47,9 +47,18 @@ def thread(
     )  # fmt: skip
 
 
-def basis(*, ranks: int = 2, lines: Any = (), regions: Any = (), useful_ms: float = 1_000) -> Any:
+def used(name: str | None, rank: int, read_ms: float) -> Any:
+    """A row of the table `files`."""
+    return SimpleNamespace(
+        world=0, rank=rank, file=name, read_ns=int(read_ms * MS), write_ns=0, sync_ns=0, meta_ns=0
+    )
+
+
+def basis(
+    *, ranks: int = 2, lines: Any = (), regions: Any = (), used_files: Any = (), useful_ms: float = 1_000
+) -> Any:
     of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
-    of.__dict__.update(lines=list(lines), regions=list(regions))
+    of.__dict__.update(lines=list(lines), regions=list(regions), files=list(used_files))
     return SimpleNamespace(
         outside_mpi=of,
         net_ns=NET_NS,
@@ -183,3 +192,12 @@ def test_much_time_in_files_is_said_unless_it_is_told_of_a_late_rank() -> None:
     assert found.ranks == (0, 1)
     is_late = Finding(kind="serial files", cause_rank=0, longer_in="write")
     assert files.of_files(basis(lines=lines), told(is_late)) == []
+
+
+def test_the_file_that_has_most_of_the_time_is_named() -> None:
+    of = basis(used_files=[used("/in", 0, 30), used("/out", 0, 20), used("/out", 1, 40)]).outside_mpi
+    assert [of.busiest_file(0), of.busiest_file(1), of.busiest_file()] == ["/in", "/out", "/out"]
+    assert of.busiest_file(2) == ""
+    even = basis(used_files=[used("/in", 0, 30), used("/out", 0, 30)]).outside_mpi
+    assert even.busiest_file() == ""
+    assert basis(used_files=[used(None, 0, 30), used("/out", 0, 10)]).outside_mpi.busiest_file() == ""

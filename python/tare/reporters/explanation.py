@@ -80,7 +80,12 @@ def sentence(found: Finding, start_ns: int = 0) -> str:
 
 def _longer(found: Finding) -> str:
     more, where = units.duration(found.longer_ns or 0), _call(found.longer_in, found.longer_at)
-    return f"Rank {found.cause_rank} spends {more} more in {where} than the others on average."
+    said = f"Rank {found.cause_rank} spends {more} more in {where} than the others on average"
+    return f"{said}{_of_file(found)}."
+
+
+def _of_file(found: Finding) -> str:
+    return f", most of its time in files in {visible(found.used_file)}" if found.used_file else ""
 
 
 def _code(found: Finding) -> str:
@@ -417,7 +422,8 @@ def _serial_computing(found: Finding) -> str:
 def _small_accesses(found: Finding) -> str:
     return (
         f"Small accesses: {_call(found.function, found.at)} moves {units.size(found.bytes_per_call or 0)} on "
-        f"average, {found.per_second or 0:,.0f} times a second{_on(found)}, and takes {_of_time(found)}."
+        f"average, {found.per_second or 0:,.0f} times a second{_on(found)}, and takes {_of_time(found)}"
+        f"{_mostly(found)}."
     )
 
 
@@ -427,8 +433,12 @@ def _files(found: Finding) -> str:
     return (
         f"Files: reading, writing and storing them takes {_of_time(found)}{_on(found)} "
         f"({units.duration(found.time_ns)} in {units.number_of(found.calls, 'call')}), "
-        f"{most} {_call(found.function, found.at)}."
+        f"{most} {_call(found.function, found.at)}{_mostly(found)}."
     )
+
+
+def _mostly(found: Finding) -> str:
+    return f"; most time in files is in {visible(found.used_file)}" if found.used_file else ""
 
 
 def _ended_early(found: Finding) -> str:

@@ -61,6 +61,7 @@ def _finding(
     main_ns, calls = sum(row.time_ns for row in main), sum(row.calls for row in of)
     return Finding(
         kind=kind,
+        used_file=basis.outside_mpi.busiest_file(),
         share=basis.share(time_ns),
         time_ns=time_ns,
         function=main[0].function,

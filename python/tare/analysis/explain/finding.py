@@ -82,6 +82,7 @@ class Finding:
     longer_in: str = ""
     longer_at: Placed = UNKNOWN
     longer_ns: int | None = None  # by how much
+    used_file: str = ""  # the file that has most of the time in files, of that rank or of all; "": not known
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median; of calls, their mean
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median

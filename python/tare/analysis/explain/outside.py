@@ -8,18 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tare.analysis import profile, stacks
-from tare.analysis.groups import grouped
+from tare.analysis.groups import added, grouped
 from tare.analysis.rows import row_place
 from tare.functions import meaning, of_meaning
 
 if TYPE_CHECKING:
-    from tare._tables import ProfileRow, RegionsRow
+    from tare._tables import FilesRow, ProfileRow, RegionsRow
     from tare.analysis.explain.basis import Basis
     from tare.analysis.explain.finding import Finding
     from tare.runs.run import Run
 
 # The parallel region of OpenMP, in the thread that encounters it.
 REGION = next(name for name in of_meaning(kind="start") if meaning(name).source == "openmp")
+MPI_IO = "MPI-IO"  # the interface of calls of MPI
 # A rank is the only one that does something if the others do less than this part of it.
 ALONE = 0.1
 ONE_RANK = ("slow rank", "load imbalance")
@@ -46,11 +47,30 @@ class Outside:
         return [row for row in self.lines if meaning(row.function).source == "files"]
 
     @cached_property
+    def files(self) -> list[FilesRow]:
+        """What ranks did with each file by calls of their own."""
+        if not self._run.meta.options.sources:
+            return []
+        rows = self._run.rows(self._run.file_table)
+        return [row for row in rows if row.world == self._world and row.interface != MPI_IO]
+
+    def busiest_file(self, rank: int | None = None) -> str:
+        """The file with most of the time of a rank, or of all, in files; "" if none has, or it is not known."""
+        of = [row for row in self.files if rank in (None, row.rank)]
+        times = added((row.file or "", _time_ns(row)) for row in of)
+        name = max(times, key=lambda each: times[each], default="")
+        return name if 2 * times.get(name, 0) > sum(times.values()) else ""
+
+    @cached_property
     def regions(self) -> list[RegionsRow]:
         """The threads in parallel regions of OpenMP."""
         if not self._run.meta.options.sources:
             return []
         return [row for row in self._run.rows(self._run.regions) if row.world == self._world]
+
+
+def _time_ns(row: FilesRow) -> int:
+    return row.read_ns + row.write_ns + row.sync_ns + row.meta_ns
 
 
 def described(basis: Basis, found: Finding) -> Finding:
@@ -77,6 +97,7 @@ def _with_calls(basis: Basis, found: Finding, cause: int) -> Finding:
             longer_in=row.function,
             longer_at=row_place(row),
             longer_ns=round(more_ns),
+            used_file=basis.outside_mpi.busiest_file(cause) if rows is files else "",
         )
     return found
 
