@@ -254,7 +254,7 @@ def test_the_tables_have_the_arguments(program: Path, tare: Path, tmp_path: Path
 def test_the_share_of_mpi_is_that_of_the_time_that_is_measured(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
-    """In half of the spells, calls are only counted, but for the barrier that ends them."""
+    """Calls are only counted in half of the spells, but for the barrier that ends them."""
     program = compile_c(mpi, [PROGRAMS / "uneven_barriers.c"], tmp_path / "uneven", "-O2")
     for name, options in (("whole", ()), ("half", ("--weigh=0.5",))):
         measured = measure(tare, mpi, RANKS, [program], tmp_path / name, "--with", "files", *options)
