@@ -1,7 +1,8 @@
-"""Calls on a file in the page cache: what recording them adds."""
+"""Calls on a file in the page cache: what recording them adds, here and by EZTrace."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from interleave import Rounds, interleave
 from report import Table, over_bare, percent
 
-from tools import BARE, ROOT, TARE, BenchError, Outcome, Tool
+from tools import BARE, EZTRACE, ROOT, TARE, BenchError, Outcome, PeerError, Tool
 
 SOURCE = ROOT / "bench" / "page_reads.c"
 OFF = Tool("tare run, without --with files", tare=())
@@ -19,8 +20,8 @@ PROFILE = Tool("profile, --with files", tare=("--with", "files"))
 TRACE = Tool("profile and trace, --with files", tare=("--with", "files", "--trace"))
 # What is measured, and the most that it may add, in percent.
 CALLS: dict[str, tuple[str, float | None]] = {
-    "read_ns": ("A read of 4 KiB", 15.0),
-    "pread_ns": ("A pread of 4 KiB", 15.0),
+    "read_ns": ("A read of 4 KiB", 5.0),
+    "pread_ns": ("A pread of 4 KiB", 5.0),
     "fread_ns": ("An fread of 4 KiB", None),
     "fgetc_ns": ("An fgetc, which is not intercepted", None),
 }
@@ -28,7 +29,8 @@ CALLS: dict[str, tuple[str, float | None]] = {
 
 def measure(rounds: int) -> list[Table]:
     program = _compiled()
-    measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE), partial(_run, program))
+    peers = (EZTRACE,) if shutil.which("eztrace") else ()
+    measured = interleave(rounds, (BARE, OFF, PROFILE, TRACE, *peers), partial(_run, program))
     return [_table(measured, title, key, limit) for key, (title, limit) in CALLS.items()]
 
 
@@ -60,12 +62,15 @@ def _compiled() -> Path:
 
 def _run(program: Path, tool: Tool) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=ROOT / "build" / "bench") as directory:
-        prefix = (
-            [] if tool.tare is None else [TARE, "run", *tool.tare, "-q", "-o", Path(directory) / "out", "--"]
-        )
+        out, prefix = Path(directory) / "out", list[Path | str]()
+        if tool.tare is not None:
+            prefix = [TARE, "run", *tool.tare, "-q", "-o", out, "--"]
+        if tool.eztrace:
+            prefix = ["eztrace", "-t", "posixio", "-o", out]
         start = time.perf_counter()
         command = [*prefix, program, Path(directory) / "pages", "30"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
         if done.returncode != 0:
-            raise BenchError(f"exit code {done.returncode} of {program}\n{done.stdout}{done.stderr}")
+            kind = PeerError if tool.eztrace else BenchError
+            raise kind(f"exit code {done.returncode} of {program}\n{done.stdout}{done.stderr}")
         return Outcome(done.stdout, time.perf_counter() - start)
