@@ -73,7 +73,28 @@ static int look_in(struct dl_phdr_info* object, size_t size, void* argument) {
   return 1;
 }
 
+// That of the C library, where it is new enough: it takes no lock, so that signal handlers can ask it.
+static int (*own)(void*, struct dl_find_object*);
+__attribute__((constructor)) static void find_own(void) {
+  own = (int (*)(void*, struct dl_find_object*))dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
+
+// src/stack/modules.h
+__attribute__((weak)) int tare_known_object(uintptr_t address, uintptr_t* begin, uintptr_t* end, uintptr_t* tables);
+
 int _dl_find_object(void* address, struct dl_find_object* found) {
+  if (own != NULL) return own(address, found);
+  uintptr_t begin;
+  uintptr_t end;
+  uintptr_t tables;
+  const int known = tare_known_object == NULL ? 0 : tare_known_object((uintptr_t)address, &begin, &end, &tables);
+  if (known < 0) return -1;
+  if (known > 0) {
+    found->dlfo_map_start = (void*)begin;
+    found->dlfo_map_end = (void*)end;
+    found->dlfo_eh_frame = (void*)tables;
+    return 0;
+  }
   struct search search = {(uintptr_t)address, found};
   return dl_iterate_phdr(look_in, &search) == 1 && found->dlfo_eh_frame != NULL ? 0 : -1;
 }

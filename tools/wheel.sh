@@ -93,7 +93,10 @@ if [ -n "$debian" ]; then
     export PKG_CONFIG_SYSROOT_DIR=$debian PKG_CONFIG_LIBDIR=$archives/pkgconfig
     foreign=(-C cmake.define.TARE_HOST_BUILD="$PWD/build/release" -C cmake.define.Python_INCLUDE_DIR="$debian/usr/include/python3.11")
 fi
-[ -f "$linked/libc.so" ] || c_library
+if ! [ "$linked/libc.so" -nt tools/newer_glibc.c ]; then
+    rm -rf "$build/tare" # what is linked with it
+    c_library
+fi
 [ -f "$linked/libzmq.a" ] || zeromq
 [ -f "$linked/libdw.a" ] || elfutils
 [ -f "$headers/Python.h" ] || later_headers

@@ -30,6 +30,8 @@ constinit recorder::SpinLock modules_lock;
 constinit recorder::PermanentMemory<max_modules * std::size_t{PATH_MAX}> path_memory;
 constinit char path[2 * PATH_MAX] = "";  // of the object that is being added; too large for the stacks of some threads
 
+constexpr std::uintptr_t page_bytes = 4096;  // the smallest page
+
 bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
 
 // Recognised by file name: the Fortran libraries of Open MPI, of MPICH and its descendants; mpi4py's extension; the
@@ -111,13 +113,14 @@ bool known(std::uintptr_t low) noexcept {
 }
 
 int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
-  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, ModuleKind::elsewhere, false};
+  Module m{UINTPTR_MAX, 0, object->dlpi_addr, 0, Binding::none, ModuleKind::elsewhere, false};
   Description description{};
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
     if (segment.p_type == PT_LOAD && low < m.low) m.low = low;
     if (segment.p_type == PT_LOAD && low + segment.p_memsz > m.high) m.high = low + segment.p_memsz;
+    if (segment.p_type == PT_GNU_EH_FRAME) m.unwind_tables = low;
     if (segment.p_type == PT_NOTE) read_build_id(*object, segment, description);
   }
   const std::uint32_t n = count.load(std::memory_order_relaxed);
@@ -151,6 +154,20 @@ const Module* known_module(std::uintptr_t address) noexcept {
 void read_modules() noexcept {
   // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.
   dl_iterate_phdr(add_object, nullptr);
+}
+
+extern "C" int tare_known_object(std::uintptr_t address, std::uintptr_t* begin, std::uintptr_t* end,
+                                 std::uintptr_t* tables) noexcept {
+  if (!loader_may_be_busy) return 0;
+  const Module* module = known_module(address);
+  if (module == nullptr || module->unwind_tables == 0) return -1;
+  // It may have been unloaded since it became known.
+  unsigned char resident = 0;
+  if (syscall(SYS_mincore, module->unwind_tables & -page_bytes, page_bytes, &resident) != 0) return -1;
+  *begin = module->low;
+  *end = module->high;
+  *tables = module->unwind_tables;
+  return 1;
 }
 
 std::uint32_t module_of(std::uintptr_t address) noexcept {

@@ -16,6 +16,7 @@ struct Module {
   std::uintptr_t low;  // of its loaded segments
   std::uintptr_t high;
   std::uintptr_t bias;
+  std::uintptr_t unwind_tables;  // PT_GNU_EH_FRAME; 0: none
   Binding binding;
   ModuleKind kind;
   bool defined;  // in the definition log
@@ -36,6 +37,12 @@ const Module* known_module(std::uintptr_t address) noexcept;
 
 // Reads the loader's list. Calls the loader: hold no lock.
 void read_modules() noexcept;
+
+// For the unwinder of a library that is linked for a C library before 2.35 (tools/newer_glibc.c), whose loader takes a
+// lock to tell the object of an address. 0: it is to be asked. While loader_may_be_busy: 1: this is the object, with
+// its unwind tables; -1: it is not known.
+extern "C" int tare_known_object(std::uintptr_t address, std::uintptr_t* begin, std::uintptr_t* end,
+                                 std::uintptr_t* tables) noexcept;
 
 const Module& module(std::uint32_t number) noexcept;
 std::uint32_t module_count() noexcept;

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import expectations
+import loader_in_signals
 import pytest
 from alone import PROGRAMS, Place, build_programs, find_hang, made, pythons, ring, use_verbs, variables
 from environments import MpiEnvironment, mpich4, openmpi4
@@ -147,3 +148,16 @@ def test_programs_are_built_with_it(place: Place) -> None:
 def test_manual_and_completion_are_there(place: Place) -> None:
     assert (place.prefix / "share/man/man1/tare-run.1").is_file()
     assert (place.prefix / "share/bash-completion/completions/tare").is_file()
+
+
+@with_debians
+def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(place: Place) -> None:
+    """Its unwinder is linked for a C library whose loader takes a lock; it may not ask it in a handler."""
+    loader_in_signals.build(place.path)
+    said = place.can(
+        "tare", "run", "-q", "--with", "stacks", "--stack-rate", "1000", "-o", "stacks", "--",
+        "./program", "./library.so", "300",
+    )  # fmt: skip
+    assert said.split()[0] == "0"
+    functions = place.can("tare", "profile", "stacks", "--by", "function", "--json")
+    assert "main" in {row["function"] for row in json.loads(functions)["rows"]}

@@ -13,6 +13,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import loader_in_signals
 import pytest
 import tare as api
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4
@@ -225,23 +226,12 @@ def test_flame_graphs_have_the_program_and_its_calls(program: Path, tare: Path, 
     assert [each["name"] for each in document["profiles"]] == ["rank 0", "rank 1"]
 
 
-LIBRARY = """
-#include <time.h>
-void compute(int ms) {
-  struct timespec now;
-  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
-}
-"""
-
-
-def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(tare: Path, tmp_path: Path) -> None:
-    (tmp_path / "library.c").write_text(LIBRARY)
-    library, program = tmp_path / "library.so", tmp_path / "program"
-    compiler = ["gcc", "-O1", "-shared", "-fPIC", "-fno-asynchronous-unwind-tables"]
-    subprocess.run([*compiler, tmp_path / "library.c", "-o", library], check=True)
-    source = PROGRAMS / "loader_in_signals.c"
-    subprocess.run(["gcc", "-O1", "-rdynamic", source, "-o", program], check=True)
+@pytest.mark.parametrize("options", [(), ("-fno-asynchronous-unwind-tables",)], ids=["tables", "no tables"])
+def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(
+    options: tuple[str, ...], tare: Path, tmp_path: Path
+) -> None:
+    loader_in_signals.build(tmp_path, *options)
+    program, library = tmp_path / "program", tmp_path / "library.so"
     measured = alone(tare, tmp_path / "run", program, library, "300", options=("--stack-rate", "1000"))
     assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
     in_handlers, elsewhere = map(int, measured.ended.stdout.split())

@@ -55,7 +55,7 @@ class Outside:
         return [row for row in rows if row.world == self._world and row.interface != MPI_IO]
 
     def busiest_file(self, rank: int | None = None) -> str:
-        """The file with most of the time of a rank, or of all, in files; "" if none has, or it is not known."""
+        """The file with most of the time of a rank, or of all; "" if none has, or it is not known."""
         of = [row for row in self.files if rank in (None, row.rank)]
         times = added((row.file or "", _time_ns(row)) for row in of)
         name = max(times, key=lambda each: times[each], default="")
