@@ -75,7 +75,7 @@ static void serial_files(void) {
   }
 }
 
-/* @root that reads: ranks=3 late-broadcast cause=0 named=1,2 seconds=0.4 */
+/* @root that reads: ranks=2 late-broadcast cause=0 named=1 seconds=0.2 */
 static void root_that_reads(void) {
   const int file = timer();
   for (int step = 0; step < 10; ++step) {
