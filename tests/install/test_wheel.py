@@ -160,4 +160,4 @@ def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(place: 
     )  # fmt: skip
     assert said.split()[0] == "0"
     functions = place.can("tare", "profile", "stacks", "--by", "function", "--json")
-    assert "main" in {row["function"] for row in json.loads(functions)["rows"]}
+    assert "main" in {row["function"] for row in json.loads(functions)["functions"]}
