@@ -94,9 +94,10 @@ wheel:
 	@tools/wheel.sh $(MACHINE)
 
 test-wheel: wheel
-	@tools/apt.sh test
+	@tools/apt.sh test root
 	@tools/venv.sh test
-	@$(PYTHON) -m pytest -v tests/install/test_wheel.py
+	@tools/root.sh debian-11
+	@$(PYTHON) -m pytest -v tests/install/test_wheel.py tests/install/test_older_debian.py
 
 # Call paths are those of the assembly and the unwinder. A program of this machine is not run there. qemu takes more than
 # five minutes for it, so CI does not run it.

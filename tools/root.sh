@@ -2,7 +2,8 @@
 # tools/root.sh NAME : makes build/roots/NAME, the files of another Debian, as its packages have them. Nothing is configured
 # there, and no script of a package runs; tests/support/in_root.sh runs commands in it.
 #
-#   aarch64  Debian 12 for that processor
+#   aarch64    Debian 12 for that processor
+#   debian-11  with glibc 2.31, and in /opt/python a Python 3.11, which is built there: its own is older
 set -eu
 cd "$(dirname "$0")/.."
 name=$1
@@ -13,6 +14,10 @@ case $name in
     aarch64)
         machine=aarch64
         wanted=$wanted,python3-venv
+        ;;
+    debian-11)
+        release=bullseye
+        wanted=$wanted,gcc,make,libffi-dev,libssl-dev,zlib1g-dev
         ;;
     *)
         echo "tools/root.sh: no such root: $name" >&2
@@ -34,9 +39,19 @@ files() {
     cp "$build/root/usr/share/base-passwd/passwd.master" "$build/root/etc/passwd"
     cp "$build/root/usr/share/base-passwd/group.master" "$build/root/etc/group"
     cp "$build/root/usr/share/libc-bin/nsswitch.conf" "$build/root/etc"
+    [ -e "$build/root/usr/bin/awk" ] || ln -s mawk "$build/root/usr/bin/awk"
     touch "$build/root/etc/resolv.conf" "$build/root/etc/hosts" "$build/root/of-tests"
     mkdir -p "$build/root/etc/ssl/certs"
     mv "$build/root" "$root"
 }
 
+python() {
+    local source
+    source=$(source_of python3.11)
+    # shellcheck disable=SC2016
+    quietly python tests/support/in_root.sh "$root" sh -ec \
+        'cd "$1" && ./configure --prefix=/opt/python --with-ensurepip=no && make -j "$(nproc)" && make install' sh "$source"
+}
+
 [ -d "$root" ] || files
+[ "$name" != debian-11 ] || [ -x "$root/opt/python/bin/python3" ] || python

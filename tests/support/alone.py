@@ -136,10 +136,14 @@ def made(
     prefix: str,
     python: Python | None = None,
     root: Path | None = None,
+    envs: Sequence[MpiEnvironment] = (),
 ) -> Place:
-    """A new place, with programs to measure and to build; `prefix` is below it."""
+    """A new place, with programs to measure and to build; `prefix` is below it.
+
+    `envs`: the MPI libraries of its programs, if not those of this machine.
+    """
     path = Path(tempfile.mkdtemp(prefix="tare-alone-", dir="/tmp"))
-    for env in (openmpi4(), mpich4()):
+    for env in envs or (openmpi4(), mpich4()):
         for name in ("ring", "waiting"):
             compile_c(env, [PROGRAMS / f"{name}.c"], path / f"{name}-{env.name}")
     for file in ("events.c", "events.cpp", "events.f90", "read_run.cpp"):

@@ -63,6 +63,18 @@ def _beside_nothing(library: Path) -> Path:
     return folder
 
 
+def compiled_in(root: Path, env: MpiEnvironment, scripts: Path) -> MpiEnvironment:
+    """The same library of another Debian of this processor, whose compiler makes programs there."""
+    script = scripts / f"mpicc-{env.name}"
+    script.write_text(f'#!/bin/sh\nexec {IN_ROOT} {root} {env.cc[0]} "$@"\n')
+    script.chmod(0o755)
+    return replace(
+        env,
+        cc=[str(script)],
+        env={name: value for name, value in env.env.items() if name.startswith("OMPI")},
+    )
+
+
 def tare() -> Path:
     """A command that is `tare` there, as the docstring of this file says; of the newest wheel."""
     of = wheel("cp311-cp311", MACHINE)
