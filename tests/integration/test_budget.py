@@ -107,6 +107,7 @@ def test_what_is_too_dear_is_left_out(mpi: MpiEnvironment, tare: Path, tmp_path:
     assert is_whole or any("--budget" in line for line in measured.info()["warnings"])
 
 
+@pytest.mark.flaky(reruns=1)  # which spells are measured depends on chance and on what else runs
 def test_totals_are_those_of_the_whole_run(tare: Path, tmp_path: Path) -> None:
     """The totals include calls that were only counted: the sizes of the program's messages are known."""
     rounds = 30000
