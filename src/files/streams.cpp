@@ -104,7 +104,7 @@ template <class Real>
 
 ssize_t printed(int result) noexcept { return result < 0 ? ssize_t{-1} : ssize_t{result}; }
 
-// `before`: of freopen, what the stream was, which is closed.
+// `has_descriptor`: the stream is made of a descriptor that was open before.
 template <Function function, class Real>
 [[gnu::always_inline]] inline FILE* open_with(const stack::Frame& caller, Real real, bool has_descriptor) {
   descriptor_in_call = -1;
