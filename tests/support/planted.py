@@ -116,8 +116,9 @@ def _answer(words: list[str]) -> Answer:
 
 
 def _marked(lines: list[str], begin: int, end: int, mark: str) -> frozenset[int]:
-    comments = ((number, re.split(r"/\*|#", lines[number])[-1]) for number in range(begin + 1, end))
-    return frozenset(number + 1 for number, text in comments if mark in text.removesuffix("*/").split())
+    comments = ((number, re.split(r"/\*|#", lines[number])[1:]) for number in range(begin + 1, end))
+    words = ((number, text[-1].removesuffix("*/").split()) for number, text in comments if text)
+    return frozenset(number + 1 for number, of_line in words if mark in of_line)
 
 
 def explained(
