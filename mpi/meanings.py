@@ -15,7 +15,7 @@ TABLE = {'''
 
 
 def for_cpp(of: Sequence[Meaning]) -> list[str]:
-    """Lines TARE_MEANING(function, class, form, waits, operation, completes_accesses, epoch,
+    """Lines TARE_MEANING(function, class, form, waits, operation, completes_accesses, epoch, access,
     .flag = true...), by number."""
     lines = []
     for each in of:
@@ -26,6 +26,7 @@ def for_cpp(of: Sequence[Meaning]) -> list[str]:
             each.operation or "none",
             each.completes_accesses or "none",
             each.epoch or "none",
+            each.access or "none",
         )
         flags = [f".{name} = true" for name, is_set in _flags(each).items() if is_set]
         lines.append(f"TARE_MEANING({', '.join((each.function.name, *words, *flags))})")

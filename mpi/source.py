@@ -5,6 +5,8 @@
 
 Names are whole names of functions. `class` and `waits` are words of mpi/functions.toml. `arguments` names the
 numbers that records of the function have beside its object; one that is called bytes counts in the profile.
+`access` is what it does with a file, a word of mpi/functions.toml.
+`interface` is "stdio" if it works on a stream of C.
 `role` is what OTF2 calls a region of this kind (OTF2_RegionRole); without it, exports have that of the class.
 """
 
@@ -13,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from table import CLASSES, WAITS, TableError
+from table import ACCESSES, CLASSES, WAITS, TableError
 
 MOST_ARGUMENTS = 10
 
@@ -26,7 +28,9 @@ class SourceFunction:
     kind: str  # its class
     waits: str
     arguments: tuple[str, ...]
-    role: str  # "" if it has none
+    access: str  # "" if it has none, as the next two
+    interface: str
+    role: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ def of_sources(mpi_functions: int, others: Sequence[Source]) -> dict[str, list[s
             f'TARE_SOURCE_FUNCTION({each.name}, "{",".join(each.arguments)}")' for each in functions
         ],
         "source_meanings.inc": [
-            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none, none)"
+            f"TARE_MEANING({each.name}, {each.kind}, blocking, {each.waits}, none, none, none, "
+            f"{each.access or 'none'}{', .is_stdio = true' if each.interface == 'stdio' else ''})"
             for each in functions
         ],
         "source_roles.inc": [
@@ -71,15 +76,21 @@ def of_sources(mpi_functions: int, others: Sequence[Source]) -> dict[str, list[s
 def _function(name: str, row: dict[str, Any]) -> SourceFunction:
     if not re.fullmatch(r"[a-z]\w*", name):
         raise TableError(f"{name!r} is no name of a function of a source; it begins with a small letter")
-    if unknown := sorted(row.keys() - {"class", "waits", "arguments", "role"}):
-        raise TableError(f"{name}: what is {unknown[0]!r}? Attributes are class, waits, arguments, role")
+    if unknown := sorted(row.keys() - {"class", "waits", "access", "interface", "arguments", "role"}):
+        raise TableError(
+            f"{name}: what is {unknown[0]!r}? Attributes are class, waits, access, interface, arguments, role"
+        )
     for attribute, words in (("class", CLASSES), ("waits", WAITS)):
         if row.get(attribute) not in words:
             raise TableError(f"{name}: {attribute} is one of {', '.join(words)}; not {row.get(attribute)!r}")
     arguments = tuple(row.get("arguments", ()))
     if len(arguments) > MOST_ARGUMENTS or not all(re.fullmatch(r"[a-z]\w*", each) for each in arguments):
         raise TableError(f"{name}: arguments are at most {MOST_ARGUMENTS} names; not {list(arguments)}")
+    if (access := row.get("access", "")) not in ("", *ACCESSES):
+        raise TableError(f"{name}: access is one of {', '.join(ACCESSES)}; not {access!r}")
+    if (interface := row.get("interface", "")) not in ("", "stdio"):
+        raise TableError(f"{name}: interface is stdio, or not said; not {interface!r}")
     role = row.get("role", "")
     if role and not re.fullmatch(r"[a-z]\w*", role):
         raise TableError(f"{name}: role is a word of OTF2 in small letters; not {role!r}")
-    return SourceFunction(name, row["class"], row["waits"], arguments, role)
+    return SourceFunction(name, row["class"], row["waits"], arguments, access, interface, role)

@@ -22,6 +22,9 @@ OPERATIONS = (
     "exscan", "put", "get", "accumulate", "fetch_and_accumulate", "compare_and_swap",
 )  # fmt: skip
 
+ACCESSES = (
+    "open", "close", "read", "write", "read_begin", "write_begin", "read_end", "write_end", "seek", "sync",
+)  # fmt: skip
 EPOCHS = ("posts", "waits", "starts", "completes", "locks", "unlocks")
 
 # Attributes of a row, and their words.
@@ -42,6 +45,7 @@ WORDS: dict[str, Sequence[str]] = {
     "frees": ("communicator", "window", "file", "datatype", "request"),
     "names": ("communicator", "window"),
     "epoch": EPOCHS,
+    "access": ACCESSES,
     "cancels": ("request",),
     "calls": ("others",),
 }  # fmt: skip
@@ -96,6 +100,7 @@ _CLASSES_OF = {
     "names": (("local",), False),
     "poll": (("probe", "completion", "request", "epoch"), False),
     "makes": (("collective", "other"), False),
+    "access": (("collective", "file", "local"), False),
 }
 
 
@@ -126,6 +131,7 @@ class Meaning:
     frees: str = ""
     names: str = ""
     epoch: str = ""
+    access: str = ""
     cancels: str = ""
     calls: str = ""
     bytes: str = ""

@@ -50,7 +50,7 @@ void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
       "so many `requests`; `pending` has those of the process.")
       .members<&Call::world, &Call::rank, &Call::process, &Call::thread>()
       .field("function", &Call::name)
-      .members<&Call::inside, &Call::made_mpi_calls, &Call::site, &Call::communicator>()
+      .members<&Call::used_file, &Call::inside, &Call::made_mpi_calls, &Call::site, &Call::communicator>()
       .unless("peer", no_peer, &Call::peer)
       .unless("peer_world", no_peer, &Call::peer_world)
       .unless("tag", no_tag, &Call::tag)

@@ -94,6 +94,7 @@ template void count_stream<Direction::write>(const stack::Thread&, const Span&, 
 
 void count_other(const stack::Thread& thread, const Span& span, Other kind, FileInterface interface, OpenFile* file,
                  bool has_failed) noexcept {
+  if (kind == Other::open) thread.shared().others.call.object = file == nullptr ? format::unknown_file : file->file;
   FileUse* use = use_of(file, interface, thread.block);
   if (use == nullptr) return;
   recorder::count_in(*use, [&](FileUse& to) {
@@ -117,11 +118,6 @@ void count_other(const stack::Thread& thread, const Span& span, Other kind, File
         break;
     }
   });
-}
-
-void count_uncounted() noexcept {
-  if (format::FileTable* table = recorder::file_table(); table != nullptr)
-    std::atomic_ref(table->head.uncounted).fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace tare::files

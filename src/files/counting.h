@@ -13,6 +13,9 @@ namespace tare::files {
 
 enum class Direction : std::uint8_t { read = 0, write = 1 };
 
+// The object that rows of the profile have: files have no rows of their own there, as they have a table.
+inline constexpr std::uint32_t rows_of_all_files = 0;
+
 // A call that has ended: when, in ticks.
 struct Span {
   std::uint64_t enter;
@@ -30,12 +33,10 @@ void count_access_at(const stack::Thread& thread, const Span& span, int descript
 template <Direction direction>
 void count_stream(const stack::Thread& thread, const Span& span, int descriptor, ssize_t result) noexcept;
 
-// A call of another kind, on an open file; nullptr: it is not known.
+// A call of another kind, on an open file; nullptr: it is not known. The call that opens a file is then one on this
+// file.
 enum class Other : std::uint8_t { open, close, seek, sync, other };
 void count_other(const stack::Thread& thread, const Span& span, Other kind, format::FileInterface interface,
                  OpenFile* file, bool has_failed) noexcept;
-
-// A call that was only counted.
-void count_uncounted() noexcept;
 
 }  // namespace tare::files

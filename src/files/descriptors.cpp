@@ -9,6 +9,7 @@
 
 #include "files/described.h"
 #include "files/next.h"
+#include "files/opening.h"
 
 namespace tare::files {
 namespace {
@@ -45,24 +46,6 @@ constinit Next<SYS_fcntl, int, int, int, void*> next_fcntl;
   next_fcntl.find("fcntl64");
 }
 
-// Also of a call that is not measured: whatever was known of the descriptor is of another file.
-template <Function function, class Real>
-[[gnu::always_inline]] inline int open_with(const stack::Frame& caller, Real real) {
-  if (!is_on) [[likely]]
-    return real();
-  descriptor_in_call = -1;
-  bool is_counted = false;
-  const int result = measure<function>(
-      caller, real, [](int descriptor, std::uint64_t error) { return described(descriptor, error); },
-      [&](const stack::Thread& thread, const Span& span, int descriptor) {
-        is_counted = true;
-        OpenFile* file = descriptor < 0 ? nullptr : opened(descriptor);
-        count_other(thread, span, Other::open, FileInterface::posix, file, descriptor < 0);
-      });
-  if (!is_counted && result >= 0) release(closing(result));
-  return result;
-}
-
 int duplicated_to(int from, int result) noexcept {
   if (is_on && result >= 0) duplicated(from, result);
   return result;
@@ -76,10 +59,13 @@ mode_t mode_of(int flags, va_list arguments) noexcept {
 off64_t seek(const stack::Frame& caller, int descriptor, off64_t offset, int whence) noexcept {
   if (!is_on) [[likely]]
     return next_lseek(descriptor, offset, whence);
-  descriptor_in_call = descriptor;
   return measure<Function::lseek>(
-      caller, [&]() __attribute__((always_inline)) { return next_lseek(descriptor, offset, whence); },
-      [&](off64_t, std::uint64_t error) { return described(descriptor, error); },
+      caller, {descriptor}, [&]() __attribute__((always_inline)) { return next_lseek(descriptor, offset, whence); },
+      [&](off64_t result, std::uint64_t error) {
+        return Described<5>{format::no_bytes,
+                            {number_of(descriptor), error, static_cast<std::uint64_t>(offset),
+                             static_cast<std::uint64_t>(whence), static_cast<std::uint64_t>(result)}};
+      },
       [&](const stack::Thread& thread, const Span& span, off64_t result) {
         OpenFile* file = open_file(descriptor, span.leave);
         if (file != nullptr && result >= 0) moved_to(*file, static_cast<std::uint64_t>(result));
@@ -107,45 +93,50 @@ using tare::format::FileInterface;
 // Those that are cancellation points are not noexcept: a thread that is cancelled unwinds its stack.
 extern "C" {
 
-#define TARE_OPEN(name)                                                                               \
-  TARE_EXPORT int name(const char* path, int flags, ...) {                                            \
-    va_list arguments;                                                                                \
-    va_start(arguments, flags);                                                                       \
-    const mode_t mode = mode_of(flags, arguments);                                                    \
-    va_end(arguments);                                                                                \
-    return open_with<Function::open>(TARE_CALLER, TARE_REAL(next_open("open64", path, flags, mode))); \
+#define TARE_OPEN(name)                                                                                        \
+  TARE_EXPORT int name(const char* path, int flags, ...) {                                                     \
+    va_list arguments;                                                                                         \
+    va_start(arguments, flags);                                                                                \
+    const mode_t mode = mode_of(flags, arguments);                                                             \
+    va_end(arguments);                                                                                         \
+    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags,                                 \
+                                                           TARE_REAL(next_open("open64", path, flags, mode))); \
   }
 TARE_OPEN(open)
 TARE_OPEN(open64)
 #undef TARE_OPEN
-#define TARE_OPEN(name)                                                                                    \
-  TARE_EXPORT int name(int directory, const char* path, int flags, ...) {                                  \
-    va_list arguments;                                                                                     \
-    va_start(arguments, flags);                                                                            \
-    const mode_t mode = mode_of(flags, arguments);                                                         \
-    va_end(arguments);                                                                                     \
-    return open_with<Function::openat>(TARE_CALLER, TARE_REAL(next_openat(directory, path, flags, mode))); \
+#define TARE_OPEN(name)                                                                                             \
+  TARE_EXPORT int name(int directory, const char* path, int flags, ...) {                                           \
+    va_list arguments;                                                                                              \
+    va_start(arguments, flags);                                                                                     \
+    const mode_t mode = mode_of(flags, arguments);                                                                  \
+    va_end(arguments);                                                                                              \
+    return open_with<Function::openat, FileInterface::posix>(TARE_CALLER, flags,                                    \
+                                                             TARE_REAL(next_openat(directory, path, flags, mode))); \
   }
 TARE_OPEN(openat)
 TARE_OPEN(openat64)
 #undef TARE_OPEN
-#define TARE_CREATE(name)                                                                         \
-  TARE_EXPORT int name(const char* path, mode_t mode) {                                           \
-    return open_with<Function::creat>(TARE_CALLER, TARE_REAL(next_creat("creat64", path, mode))); \
+#define TARE_CREATE(name)                                                                                  \
+  TARE_EXPORT int name(const char* path, mode_t mode) {                                                    \
+    return open_with<Function::creat, FileInterface::posix>(TARE_CALLER, O_WRONLY | O_CREAT | O_TRUNC,     \
+                                                            TARE_REAL(next_creat("creat64", path, mode))); \
   }
 TARE_CREATE(creat)
 TARE_CREATE(creat64)
 #undef TARE_CREATE
-#define TARE_OPEN(name)                                                                               \
-  TARE_EXPORT int name(const char* path, int flags) {                                                 \
-    return open_with<Function::open>(TARE_CALLER, TARE_REAL(next_open_2("__open64_2", path, flags))); \
+#define TARE_OPEN(name)                                                                                        \
+  TARE_EXPORT int name(const char* path, int flags) {                                                          \
+    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags,                                 \
+                                                           TARE_REAL(next_open_2("__open64_2", path, flags))); \
   }
 TARE_OPEN(__open_2)
 TARE_OPEN(__open64_2)
 #undef TARE_OPEN
-#define TARE_OPEN(name)                                                                                                \
-  TARE_EXPORT int name(int directory, const char* path, int flags) {                                                   \
-    return open_with<Function::openat>(TARE_CALLER, TARE_REAL(next_openat_2("__openat64_2", directory, path, flags))); \
+#define TARE_OPEN(name)                                                                        \
+  TARE_EXPORT int name(int directory, const char* path, int flags) {                           \
+    return open_with<Function::openat, FileInterface::posix>(                                  \
+        TARE_CALLER, flags, TARE_REAL(next_openat_2("__openat64_2", directory, path, flags))); \
   }
 TARE_OPEN(__openat_2)
 TARE_OPEN(__openat64_2)
@@ -155,9 +146,8 @@ TARE_EXPORT int close(int descriptor) {
   if (!is_on) [[likely]]
     return next_close(descriptor);
   OpenFile* file = closing(descriptor);
-  descriptor_in_call = -1;
   const int result = measure<Function::close>(
-      TARE_CALLER, TARE_REAL(next_close(descriptor)),
+      TARE_CALLER, {-1, file}, TARE_REAL(next_close(descriptor)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int failed) {
         if (file != nullptr) count_other(thread, span, Other::close, FileInterface::posix, file, failed < 0);

@@ -52,9 +52,9 @@ template <Function function, Direction direction, class Real>
 [[gnu::always_inline]] inline ssize_t move(const stack::Frame& caller, int descriptor, Real real) {
   if (!is_on) [[likely]]
     return real();
-  descriptor_in_call = descriptor;
   return measure<function>(
-      caller, real, [&](ssize_t result, std::uint64_t error) { return described(result, descriptor, error); },
+      caller, {descriptor}, real,
+      [&](ssize_t result, std::uint64_t error) { return described(result, descriptor, error); },
       [&](const stack::Thread& thread, const Span& span, ssize_t result) {
         count_access<direction>(thread, span, descriptor, result);
       });
@@ -65,9 +65,8 @@ template <Function function, Direction direction, class Real>
 [[gnu::always_inline]] inline ssize_t move_at(const stack::Frame& caller, int descriptor, off64_t offset, Real real) {
   if (!is_on) [[likely]]
     return real();
-  descriptor_in_call = descriptor;
   return measure<function>(
-      caller, real,
+      caller, {descriptor}, real,
       [&](ssize_t result, std::uint64_t error) {
         return Described<4>{bytes_of(result),
                             {bytes_of(result), number_of(descriptor), error, static_cast<std::uint64_t>(offset)}};
@@ -89,9 +88,8 @@ template <Function function, class Next>
 [[gnu::always_inline]] inline int sync_all(const stack::Frame& caller, const Next& next, int descriptor) {
   if (!is_on) [[likely]]
     return next(descriptor);
-  descriptor_in_call = descriptor;
   return measure<function>(
-      caller, [&]() __attribute__((always_inline)) { return next(descriptor); },
+      caller, {descriptor}, [&]() __attribute__((always_inline)) { return next(descriptor); },
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const stack::Thread& thread, const Span& span, int result) { count_sync(thread, span, descriptor, result); });
 }
@@ -186,7 +184,7 @@ TARE_EXPORT int msync(void* memory, std::size_t length, int flags) {
   if (!is_on) [[likely]]
     return next_msync(memory, length, flags);
   return measure<Function::msync>(
-      TARE_CALLER, TARE_REAL(next_msync(memory, length, flags)),
+      TARE_CALLER, {}, TARE_REAL(next_msync(memory, length, flags)),
       [&](int, std::uint64_t error) {
         return Described<2>{no_bytes, {length, error}};
       },
@@ -195,9 +193,8 @@ TARE_EXPORT int msync(void* memory, std::size_t length, int flags) {
 TARE_EXPORT int sync_file_range(int descriptor, off64_t offset, off64_t length, unsigned flags) {
   if (!is_on) [[likely]]
     return next_sync_file_range(descriptor, offset, length, flags);
-  descriptor_in_call = descriptor;
   return measure<Function::sync_file_range>(
-      TARE_CALLER, TARE_REAL(next_sync_file_range(descriptor, offset, length, flags)),
+      TARE_CALLER, {descriptor}, TARE_REAL(next_sync_file_range(descriptor, offset, length, flags)),
       [&](int, std::uint64_t error) {
         return Described<4>{
             no_bytes,

@@ -27,9 +27,19 @@ namespace {
   return nullptr;
 }
 
+// The entry of the file that a call at `enter` begins on. Asking the system is not part of the call.
+[[gnu::always_inline]] inline std::uint32_t file_of(WorksOn on, std::uint64_t& enter) noexcept {
+  const OpenFile* file = on.descriptor < 0 ? on.file : known_file(on.descriptor, enter);
+  if (file == nullptr && on.descriptor >= 0) [[unlikely]] {
+    file = ask_of(on.descriptor, enter);
+    enter = recorder::now();
+  }
+  return file == nullptr ? format::unknown_file : file->file;
+}
+
 }  // namespace
 
-stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept {
+stack::Thread* begin(Function function, const stack::Frame& caller, WorksOn on, Begun& begun) noexcept {
   if (tare_inside != 0 && stack::is_inside(caller)) return nullptr;
   recorder::Location* location = recorder::this_location;
   if (location == nullptr) [[unlikely]] {
@@ -40,19 +50,21 @@ stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun
     return unseen();
   if (location->counts_only) [[unlikely]] {
     location->count_only(static_cast<std::uint16_t>(function));
-    count_uncounted();
     return unseen();
   }
   auto& thread = static_cast<stack::Thread&>(*location);
   tare_inside = recorder::not_to_be_left;
   thread.begin_weighing();
+  descriptor_in_call = on.descriptor;
   begun.function = function;
   begun.site = stack::site_of(thread, caller.return_address, caller.stack, caller.base);
   thread.profile.expect_row(*begun.site.rows);
   format::OtherCall& current = thread.shared().others.call;
   current.site = begun.site.number;
+  begun.enter = recorder::now();
+  current.object = file_of(on, begun.enter);
+  current.enter = begun.enter;
   current.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
-  begun.enter = current.enter = recorder::now();
   return &thread;
 }
 
@@ -62,8 +74,9 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t leave, std::ui
   current.leave = leave;
   const auto function = static_cast<std::uint16_t>(begun.function);
   current.function.store(function | format::returned, std::memory_order_release);
-  recorder::commit_call(thread, {function, begun.site.number, 0, begun.enter, leave, bytes, arguments},
-                        *begun.site.rows);
+  recorder::commit_call(
+      thread, {function, begun.site.number, current.object, rows_of_all_files, begun.enter, leave, bytes, arguments},
+      *begun.site.rows);
   recorder::end_weighing(thread, function, leave - begun.enter);
   if (leave >= thread.reading_due) [[unlikely]]
     recorder::read_scheduling(thread, recorder::Piece::outside, thread.shared().current.leave, leave);

@@ -25,9 +25,15 @@ struct Begun {
   std::uint64_t enter;
 };
 
+// What a call works on: a descriptor, or an open file that has none any more. Neither: nothing, or what it is to open.
+struct WorksOn {
+  int descriptor = -1;
+  const OpenFile* file = nullptr;
+};
+
 // A call of the function begins in the frame `caller`. Returns its thread, which is then in tare's own code; nullptr if
 // the call is not measured.
-stack::Thread* begin(Function function, const stack::Frame& caller, Begun& begun) noexcept;
+stack::Thread* begin(Function function, const stack::Frame& caller, WorksOn on, Begun& begun) noexcept;
 
 // The call has ended at `leave`, in the thread. `bytes`: that it has moved; format::no_bytes: none. `arguments`: those
 // of its row in functions.toml.
@@ -47,9 +53,10 @@ bool has_failed(Object* result) noexcept {
 // bytes that it has moved and its arguments, as end() takes them; `error`: errno if the call failed, else 0.
 // count(thread, span, result) counts it in the table of files.
 template <Function function, class Real, class Describe, class Count>
-[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Describe describe, Count count) {
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, WorksOn on, Real real, Describe describe,
+                                           Count count) {
   Begun begun;
-  stack::Thread* thread = begin(function, caller, begun);
+  stack::Thread* thread = begin(function, caller, on, begun);
   if (thread == nullptr) return real();
   const stack::Inside inside;
   const auto result = real();

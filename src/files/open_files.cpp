@@ -129,6 +129,7 @@ OpenFile* look_up(int descriptor, std::uint64_t time) noexcept {
 }  // namespace
 
 OpenFile* ask_of(int descriptor, std::uint64_t time) noexcept {
+  if (!is_one_of(descriptor)) return nullptr;
   OpenFile* file = known->descriptors[descriptor].file.load(std::memory_order_acquire);
   return file == nullptr ? look_up(descriptor, time) : checked(*file, descriptor, time);
 }

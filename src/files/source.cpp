@@ -1,5 +1,6 @@
 #include "files/source.h"
 
+#include "files/counting.h"
 #include "files/open_files.h"
 #include "recorder/clock.h"
 #include "recorder/commit_call.h"
@@ -17,9 +18,16 @@ void record_left(recorder::Location& location) noexcept {
   lose_position(descriptor_in_call);
   const std::uint64_t leave = current.leave = recorder::now();
   current.function.store(function | format::returned, std::memory_order_release);
-  recorder::commit_call(
-      location, {static_cast<std::uint16_t>(function), current.site, 0, current.enter, leave, format::no_bytes, {}},
-      location.any_rows);
+  recorder::commit_call(location,
+                        {static_cast<std::uint16_t>(function),
+                         current.site,
+                         current.object,
+                         rows_of_all_files,
+                         current.enter,
+                         leave,
+                         format::no_bytes,
+                         {}},
+                        location.any_rows);
 }
 
 bool counts_files() noexcept { return recorder::is_on(source); }

@@ -9,6 +9,7 @@
 
 #include "files/described.h"
 #include "files/next.h"
+#include "files/opening.h"
 #include "recorder/errno_guard.h"
 
 namespace tare::files {
@@ -60,10 +61,16 @@ constinit NextOfLibrary<int, FILE*, int, const char*, va_list> next_vfprintf_chk
   next_vfprintf_chk.find("__vfprintf_chk");
 }
 
-// Negative: the stream is not one of a file.
-int descriptor_of(FILE* stream) noexcept {
-  const recorder::ErrnoGuard guard;
-  return stream == nullptr ? -1 : fileno_unlocked(stream);
+// The flags of open() that a mode of fopen() stands for.
+int flags_of(const char* mode) noexcept {
+  if (mode == nullptr) return 0;
+  const bool both = std::strchr(mode, '+') != nullptr;
+  int flags = both ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+  if (*mode == 'w') flags |= O_CREAT | O_TRUNC;
+  if (*mode == 'a') flags |= O_CREAT | O_APPEND;
+  if (std::strchr(mode, 'x') != nullptr) flags |= O_EXCL;
+  if (std::strchr(mode, 'e') != nullptr) flags |= O_CLOEXEC;
+  return flags;
 }
 
 // Calls that move bytes. bytes_of_result(result): how many it has moved; negative: it failed.
@@ -72,10 +79,9 @@ template <Function function, Direction direction, class Real, class Bytes>
   if (!is_on) [[likely]]
     return real();
   const int descriptor = descriptor_of(stream);
-  descriptor_in_call = descriptor;
   ssize_t bytes = -1;
   return measure<function>(
-      caller, real, [&](auto, std::uint64_t error) { return described(bytes, descriptor, error); },
+      caller, {descriptor}, real, [&](auto, std::uint64_t error) { return described(bytes, descriptor, error); },
       [&](const stack::Thread& thread, const Span& span, auto result) {
         bytes = bytes_of_result(result);
         count_stream<direction>(thread, span, descriptor, bytes);
@@ -104,33 +110,19 @@ template <class Real>
 
 ssize_t printed(int result) noexcept { return result < 0 ? ssize_t{-1} : ssize_t{result}; }
 
-// `has_descriptor`: the stream is made of a descriptor that was open before.
-template <Function function, class Real>
-[[gnu::always_inline]] inline FILE* open_with(const stack::Frame& caller, Real real, bool has_descriptor) {
-  descriptor_in_call = -1;
-  int descriptor = -1;
-  bool is_counted = false;
-  FILE* stream = measure<function>(
-      caller, real, [&](FILE*, std::uint64_t error) { return described(descriptor, error); },
-      [&](const stack::Thread& thread, const Span& span, FILE* made) {
-        is_counted = true;
-        descriptor = descriptor_of(made);
-        OpenFile* file = nullptr;
-        if (made != nullptr) file = has_descriptor ? open_file(descriptor, span.leave) : opened(descriptor);
-        count_other(thread, span, Other::open, FileInterface::stdio, file, made == nullptr);
-      });
-  if (!is_counted && stream != nullptr && !has_descriptor) release(closing(descriptor_of(stream)));
-  return stream;
-}
-
 template <class Real>
-[[gnu::always_inline]] inline int seek(const stack::Frame& caller, FILE* stream, Real real) {
+[[gnu::always_inline]] inline int seek(const stack::Frame& caller, FILE* stream, off64_t offset, int whence,
+                                       Real real) {
   if (!is_on) [[likely]]
     return real();
   const int descriptor = descriptor_of(stream);
-  descriptor_in_call = descriptor;
   return measure<Function::fseek>(
-      caller, real, [&](int, std::uint64_t error) { return described(descriptor, error); },
+      caller, {descriptor}, real,
+      [&](int, std::uint64_t error) {
+        return Described<4>{
+            format::no_bytes,
+            {number_of(descriptor), error, static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(whence)}};
+      },
       [&](const stack::Thread& thread, const Span& span, int result) {
         if (descriptor < 0) return;
         lose_position(descriptor);
@@ -150,23 +142,23 @@ using tare::format::FileInterface;
 // Not noexcept: they are cancellation points, and a thread that is cancelled unwinds its stack.
 extern "C" {
 
-#define TARE_OPEN(name)                                                                                  \
-  TARE_EXPORT FILE* name(const char* path, const char* mode) {                                           \
-    if (!is_on) return next_fopen("fopen64", path, mode);                                                \
-    return open_with<Function::fopen>(TARE_CALLER, TARE_REAL(next_fopen("fopen64", path, mode)), false); \
+#define TARE_OPEN(name)                                                                                    \
+  TARE_EXPORT FILE* name(const char* path, const char* mode) {                                             \
+    return open_with<Function::fopen, FileInterface::stdio>(TARE_CALLER, flags_of(mode),                   \
+                                                            TARE_REAL(next_fopen("fopen64", path, mode))); \
   }
 TARE_OPEN(fopen)
 TARE_OPEN(fopen64)
 #undef TARE_OPEN
 TARE_EXPORT FILE* fdopen(int descriptor, const char* mode) noexcept {
-  if (!is_on) return next_fdopen("fdopen", descriptor, mode);
-  return open_with<Function::fdopen>(TARE_CALLER, TARE_REAL(next_fdopen("fdopen", descriptor, mode)), true);
+  return open_with<Function::fdopen, FileInterface::stdio, Opens::stream>(
+      TARE_CALLER, flags_of(mode), TARE_REAL(next_fdopen("fdopen", descriptor, mode)));
 }
-#define TARE_OPEN(name)                                                                                                \
-  TARE_EXPORT FILE* name(const char* path, const char* mode, FILE* stream) {                                           \
-    if (!is_on) return next_freopen("freopen64", path, mode, stream);                                                  \
-    release(closing(descriptor_of(stream)));                                                                           \
-    return open_with<Function::freopen>(TARE_CALLER, TARE_REAL(next_freopen("freopen64", path, mode, stream)), false); \
+#define TARE_OPEN(name)                                                                         \
+  TARE_EXPORT FILE* name(const char* path, const char* mode, FILE* stream) {                    \
+    if (is_on) release(closing(descriptor_of(stream)));                                         \
+    return open_with<Function::freopen, FileInterface::stdio>(                                  \
+        TARE_CALLER, flags_of(mode), TARE_REAL(next_freopen("freopen64", path, mode, stream))); \
   }
 TARE_OPEN(freopen)
 TARE_OPEN(freopen64)
@@ -176,9 +168,8 @@ TARE_EXPORT int fclose(FILE* stream) {
   if (!is_on) return next_fclose("fclose", stream);
   const int descriptor = descriptor_of(stream);
   OpenFile* file = closing(descriptor);
-  descriptor_in_call = -1;
   const int result = measure<Function::fclose>(
-      TARE_CALLER, TARE_REAL(next_fclose("fclose", stream)),
+      TARE_CALLER, {-1, file}, TARE_REAL(next_fclose("fclose", stream)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int failed) {
         if (file != nullptr) count_other(thread, span, Other::close, FileInterface::stdio, file, failed < 0);
@@ -194,9 +185,8 @@ TARE_EXPORT int pclose(FILE* stream) {
 TARE_EXPORT int fflush(FILE* stream) {
   if (!is_on) return next_fflush("fflush", stream);
   const int descriptor = descriptor_of(stream);
-  descriptor_in_call = descriptor;
   return measure<Function::fflush>(
-      TARE_CALLER, TARE_REAL(next_fflush("fflush", stream)),
+      TARE_CALLER, {descriptor}, TARE_REAL(next_fflush("fflush", stream)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int result) {
         if (descriptor < 0) return;
@@ -206,15 +196,17 @@ TARE_EXPORT int fflush(FILE* stream) {
 }
 
 TARE_EXPORT int fseek(FILE* stream, long offset, int whence) {
-  return seek(TARE_CALLER, stream, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
 }
 TARE_EXPORT int fseeko(FILE* stream, off_t offset, int whence) {
-  return seek(TARE_CALLER, stream, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
 }
 TARE_EXPORT int fseeko64(FILE* stream, off64_t offset, int whence) {
-  return seek(TARE_CALLER, stream, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
 }
-TARE_EXPORT void rewind(FILE* stream) { seek(TARE_CALLER, stream, TARE_REAL((next_rewind("rewind", stream), 0))); }
+TARE_EXPORT void rewind(FILE* stream) {
+  seek(TARE_CALLER, stream, 0, SEEK_SET, TARE_REAL((next_rewind("rewind", stream), 0)));
+}
 
 #define TARE_READ(name)                                                                                             \
   TARE_EXPORT std::size_t name(void* to, std::size_t size, std::size_t count, FILE* stream) {                       \

@@ -36,6 +36,8 @@ struct OtherCall {
   std::uint64_t leave;
   std::uint32_t site;
   std::atomic<std::uint32_t> function;
+  std::uint32_t object;  // as in source calls; 0: none, or not known
+  std::uint32_t reserved;
 };
 struct CurrentConstruct {
   std::uint64_t enter;
@@ -62,10 +64,11 @@ struct ThreadCall {
   std::int32_t source;
   std::int32_t source_tag;
   std::uint32_t requests;
-  std::uint64_t flags;  // ThreadCallFlags; 0 in earlier files
+  std::uint32_t flags;   // ThreadCallFlags; 0 in earlier files
+  std::uint32_t object;  // of a call of another source, as in source calls; 0: none, or not known
 };
 static_assert(sizeof(ThreadCall) == 64);
-enum ThreadCallFlags : std::uint64_t {
+enum ThreadCallFlags : std::uint32_t {
   of_other_source = 1,  // not of MPI
   never_in_mpi = 2      // the thread has made no call of MPI
 };
@@ -77,7 +80,7 @@ constexpr bool is_in_mpi(const ThreadCall& call) noexcept {
 
 // Of a call of another source, or of a construct.
 inline ThreadCall other_call(std::uint64_t enter, std::uint64_t leave, std::uint32_t function, std::uint32_t site,
-                             std::uint64_t flags) noexcept {
+                             std::uint32_t flags, std::uint32_t object) noexcept {
   ThreadCall call{};
   call.enter = enter;
   call.leave = leave;
@@ -86,6 +89,7 @@ inline ThreadCall other_call(std::uint64_t enter, std::uint64_t leave, std::uint
   call.peer = call.source = no_peer;
   call.tag = call.source_tag = no_tag;
   call.flags = flags;
+  call.object = object;
   return call;
 }
 
@@ -94,14 +98,14 @@ inline ThreadCall other_call(std::uint64_t enter, std::uint64_t leave, std::uint
 inline ThreadCall call_of(const CurrentCall& current, const OtherCalls& others) noexcept {
   const std::uint32_t of_mpi = current.function.load(std::memory_order_acquire);
   if (of_mpi == 0 || (of_mpi & returned) != 0) {
-    const std::uint64_t flags = of_mpi == 0 ? of_other_source | never_in_mpi : of_other_source;
+    const std::uint32_t flags = of_mpi == 0 ? of_other_source | never_in_mpi : of_other_source;
     const std::uint32_t other = others.call.function.load(std::memory_order_acquire);
     const std::uint32_t construct = others.construct.function.load(std::memory_order_acquire);
     const bool is_in_other = other != 0 && (other & returned) == 0;
     if (!is_in_other && construct != 0)
-      return other_call(others.construct.enter, 0, construct, others.construct.site, flags);
+      return other_call(others.construct.enter, 0, construct, others.construct.site, flags, 0);
     if (is_in_other || of_mpi == 0)
-      return other_call(others.call.enter, others.call.leave, other, others.call.site, flags);
+      return other_call(others.call.enter, others.call.leave, other, others.call.site, flags, others.call.object);
   }
   ThreadCall call{};
   call.enter = current.enter;

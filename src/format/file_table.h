@@ -88,7 +88,7 @@ struct FileTableHead {
   std::uint32_t uses;
   std::uint32_t name_bytes;
   std::uint32_t reserved;
-  std::uint64_t uncounted;  // calls that the rows do not have, because calls were only counted
+  std::uint64_t unused;  // earlier files: a number of calls
 };
 static_assert(sizeof(FileTableHead) == 24);
 

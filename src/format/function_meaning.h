@@ -81,6 +81,21 @@ enum class CompletesAccesses : std::uint8_t { none, target, all, target_locally,
 // completes an access epoch, locks or unlocks a window.
 enum class EpochStep : std::uint8_t { none, posts, waits, starts, completes, locks, unlocks };
 
+// What a call does with a file. A `read_end` or `write_end` completes what a `read_begin` or `write_begin` has begun.
+enum class FileAccess : std::uint8_t {
+  none,
+  open,
+  close,
+  read,
+  write,
+  read_begin,
+  write_begin,
+  read_end,
+  write_end,
+  seek,
+  sync,
+};
+
 struct FunctionMeaning {
   CallClass kind = CallClass::other;
   CallForm form = CallForm::blocking;
@@ -88,6 +103,8 @@ struct FunctionMeaning {
   Operation operation = Operation::none;
   CompletesAccesses completes_accesses = CompletesAccesses::none;
   EpochStep epoch = EpochStep::none;
+  FileAccess access = FileAccess::none;
+  bool is_stdio = false;      // it works on a stream of C
   bool is_rooted = false;     // it has a root, which stands for a peer in records
   bool is_poll = false;       // it does not wait, and may find nothing
   bool is_matched = false;    // of a probe: it takes its message off the queue; of a receive: of such a message

@@ -31,7 +31,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 24;
+inline constexpr std::uint32_t segment_layout = 25;
 
 struct SegmentHeader {
   std::uint64_t magic;

@@ -187,8 +187,8 @@ void Event::end(std::initializer_list<Function> functions) noexcept {
   recorder::KnownRows& rows = constructs_->rows[(construct.site + 7U * function) % Constructs::row_sets];
   const recorder::ErrnoGuard guard;
   recorder::commit_call(*thread_,
-                        {function, construct.site, construct.region.number, construct.enter, leave, format::no_bytes,
-                         std::span(construct.arguments, construct.argument_count)},
+                        {function, construct.site, construct.region.number, construct.region.number, construct.enter,
+                         leave, format::no_bytes, std::span(construct.arguments, construct.argument_count)},
                         rows);
   recorder::end_weighing(*thread_, function, leave - construct.enter);
 }

@@ -31,7 +31,7 @@ void commit_call(Location& location, const SourceCall& call, KnownRows& known) n
   Call of_row{.enter = call.enter, .leave = call.leave, .bytes = call.bytes};
   of_row.function = call.function;
   of_row.site = call.site;
-  of_row.communicator = call.object;
+  of_row.communicator = call.row_object;
   format::ProfileRow& row = choose_row(location.profile, of_row, known);
   add_to_row<no_traffic>(row, of_row);
   const std::uint64_t bytes = sizeof(format::SourceCallRecord) + call.arguments.size_bytes();

@@ -20,7 +20,7 @@ struct CommitCallTest : testing::Test {
   }
   void commit(std::uint64_t enter, std::uint64_t leave, std::uint64_t bytes, std::uint32_t object = 0,
               std::vector<std::uint64_t> arguments = {}, std::uint32_t site = 5) {
-    commit_call(location, {function, site, object, enter, leave, bytes, arguments}, known);
+    commit_call(location, {function, site, object, object, enter, leave, bytes, arguments}, known);
   }
   const format::ProfileRow& row() const { return location.profile.rows[known.by_size[known.last]]; }
   const format::SourceCallRecord* record(std::size_t at) {

@@ -43,9 +43,10 @@ def test_a_rank_is_in_a_read(tare: Path, mpi: MpiEnvironment, tmp_path: Path) ->
         [read] = [row for row in of_rank(found, 0) if row["thread"] == 0]
         assert (read["function"], read["caller"]) == ("read", "wait_for_a_byte (inlined in main)")
         assert read["line"] == line_of("read(ends[0]")
+        assert read["used_file"].startswith("pipe:[")
         assert found["waited_for"] == [{"world": 0, "rank": 0}]
         text = text_of(tare, run_dir)
-        assert "rank 0  read, for" in text
+        assert f"rank 0  read of {read['used_file']}, for" in text
         assert "No deadlock: rank 1 waits for rank 0" in text
 
 

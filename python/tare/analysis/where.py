@@ -71,6 +71,7 @@ class Row(Placed):
     inside: bool = False  # True: in the call; False: the call has returned
     polling: bool = False  # the thread polls without success
     function: str | None = None
+    used_file: str | None = None  # the file that the call works on
     since_ns: int | None = None  # Unix time when the call began or, if not inside, returned
     for_ns: int | None = None  # time since then
     communicator: str | None = None
@@ -208,7 +209,7 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 _FOLDED_BY = (
     "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
-    "root", "tag", "source_tag", *PLACE, "polling",
+    "root", "tag", "source_tag", "used_file", *PLACE, "polling",
 )  # fmt: skip
 
 
@@ -296,6 +297,7 @@ class _Description:
             _row(process, call.thread),
             **fields(call, _OF_CALL),
             **fields(at, PLACE),
+            used_file=call.used_file or None,
             since_ns=since_ns,
             for_ns=max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
             communicator=self._name(call.communicator),

@@ -12,6 +12,7 @@ from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.functions import is_collective, meaning
 from tare.reporters import scheduling, terminal
+from tare.streams import visible
 
 if TYPE_CHECKING:
     from tare.analysis.blocked import Rank
@@ -256,6 +257,8 @@ def _call(rows: Sequence[Row]) -> str:
         pending = [each for row in rows for each in row.pending]
         return f"{name}; under way: {_request_kinds(pending)}"
     parts = [name]
+    if first.used_file is not None:
+        parts.append(f" of {visible(first.used_file)}")
     if is_collective(name):
         parts += _collective(rows)
         return "".join(parts)

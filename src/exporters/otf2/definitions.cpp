@@ -80,6 +80,9 @@ constexpr OTF2_Type attribute_types[] = {OTF2_TYPE_CALLING_CONTEXT, OTF2_TYPE_SO
                                          OTF2_TYPE_STRING};
 static_assert(std::size(attribute_types) == attribute_count);
 
+// The node of the system tree that all hosts belong to.
+constexpr OTF2_SystemTreeNodeRef machine = 0;
+
 constexpr std::uint64_t ticks_a_second = 1'000'000'000;
 
 // The description of regions that stand for an event of the program; nullptr for other classes of events.
@@ -198,8 +201,8 @@ OTF2_StringRef Definitions::written(Output& to, std::string_view text) {
 }
 
 void Definitions::write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-                        const std::set<std::int32_t>& windows, const std::vector<ThreadTeam>& teams,
-                        std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns) {
+                        const OtherDefinitions& others, std::int64_t start_ns, std::int64_t end_ns,
+                        std::int64_t zero_ns) {
   Output to{archive, archive.open_definitions()};
   if (to.writer == nullptr) return;
   const auto unsigned_ns = [](std::int64_t time) {
@@ -220,8 +223,9 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
   }
   write_attributes(to);
   write_processes(to, ranks, locations);
-  write_teams(to, teams, write_communicators(to, ranks));
-  write_windows(to, windows);
+  write_teams(to, others.teams, write_communicators(to, ranks));
+  write_windows(to, others.windows);
+  write_io(to, others.io);
   write_strings(to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
     const Region& of = regions_[i];
@@ -265,23 +269,22 @@ void Definitions::write_windows(Output& to, const std::set<std::int32_t>& window
   }
 }
 
+OTF2_SystemTreeNodeRef Definitions::host_node(Output& to, const std::string& host) {
+  const OTF2_StringRef name = string(plain_text(host)), node_class = string("node");
+  const auto [at, is_new] = hosts_.emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts_.size() + 1));
+  if (is_new) {
+    write_strings(to);
+    to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, at->second, name, node_class, machine);
+    to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, at->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+  }
+  return at->second;
+}
+
 void Definitions::write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations) {
-  constexpr OTF2_SystemTreeNodeRef machine = 0;
-  const OTF2_StringRef machine_name = written(to, "machine"), node_class = written(to, "node");
+  const OTF2_StringRef machine_name = written(to, "machine");
   to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, machine, machine_name, machine_name,
            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
   to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, machine, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
-  std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> hosts;
-  const auto host_node = [&](const std::string& host) {
-    const OTF2_StringRef name = string(plain_text(host));
-    const auto [at, is_new] = hosts.emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
-    if (is_new) {
-      write_strings(to);
-      to.write(OTF2_GlobalDefWriter_WriteSystemTreeNode, at->second, name, node_class, machine);
-      to.write(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain, at->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
-    }
-    return at->second;
-  };
   const auto write_group = [&](OTF2_LocationGroupRef group, const std::string& name, OTF2_SystemTreeNodeRef node) {
     const OTF2_StringRef text = written(to, name);
     to.write(OTF2_GlobalDefWriter_WriteLocationGroup, group, text, OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
@@ -289,7 +292,7 @@ void Definitions::write_processes(Output& to, const CommLocations& ranks, const 
   };
   const auto count = static_cast<std::uint32_t>(run_.processes().size());
   for (std::uint32_t i = 0; i < count; ++i)
-    write_group(i, names_.process(i), host_node(run_.processes()[i].record.host));
+    write_group(i, names_.process(i), host_node(to, run_.processes()[i].record.host));
   for (std::uint32_t i = 0; i < ranks.absent().size(); ++i) {
     const AbsentRank& absent = ranks.absent()[i];
     const std::string world = absent.world == 0 ? "" : "world " + std::to_string(absent.world) + " ";
@@ -337,6 +340,43 @@ OTF2_GroupRef Definitions::write_communicators(Output& to, const CommLocations& 
       to.write(OTF2_GlobalDefWriter_WriteComm, number, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
   }
   return last_group + 1;
+}
+
+// A pre-created handle was there before the trace began; how it was opened is not known.
+void Definitions::write_io(Output& to, const IoRecords& io) {
+  const struct {
+    format::FileInterface interface;
+    const char* identification;
+    const char* name;
+    OTF2_IoParadigmClass of;
+    OTF2_IoParadigmFlag flags;
+  } paradigms[] = {
+      {format::FileInterface::posix, "POSIX", "POSIX I/O", OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS},
+      {format::FileInterface::stdio, "ISOC", "ISO C I/O", OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS},
+      {format::FileInterface::mpi_io, "MPI-IO", "MPI-IO", OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE}};
+  const auto number_of = [](format::FileInterface interface) { return static_cast<OTF2_IoParadigmRef>(interface); };
+  for (const auto& each : paradigms) {
+    const bool is_used = std::any_of(io.handles().begin(), io.handles().end(),
+                                     [&](const IoHandle& handle) { return handle.interface == each.interface; });
+    if (!is_used) continue;
+    const OTF2_StringRef identification = written(to, each.identification), name = written(to, each.name);
+    to.write(OTF2_GlobalDefWriter_WriteIoParadigm, number_of(each.interface), identification, name, each.of, each.flags,
+             std::uint8_t{0}, nullptr, nullptr, nullptr);
+  }
+  OTF2_IoFileRef file_number = 0;
+  for (const IoFile& file : io.files()) {
+    const OTF2_StringRef name = written(to, file.name);
+    const OTF2_SystemTreeNodeRef scope = file.host ? host_node(to, *file.host) : machine;
+    to.write(file.is_directory ? OTF2_GlobalDefWriter_WriteIoDirectory : OTF2_GlobalDefWriter_WriteIoRegularFile,
+             file_number++, name, scope);
+  }
+  OTF2_IoHandleRef handle_number = 0;
+  for (const IoHandle& handle : io.handles()) {
+    const OTF2_StringRef name = written(to, handle.name);
+    const OTF2_IoHandleFlag flags = handle.is_pre_created ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE;
+    to.write(OTF2_GlobalDefWriter_WriteIoHandle, handle_number++, name, handle.file, number_of(handle.interface), flags,
+             handle.communicator, OTF2_IoHandleRef{OTF2_UNDEFINED_IO_HANDLE});
+  }
 }
 
 // A team of which a thread is not in the trace has a gap less.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exporters/otf2/archive.h"
+#include "exporters/otf2/io_records.h"
 #include "exporters/otf2/source_records.h"
 #include "exporters/texts.h"
 #include "exporters/timeline.h"
@@ -81,6 +82,13 @@ struct LocationEntry {
   std::uint64_t events = 0, lost = 0;
 };
 
+// What records of other kinds refer to.
+struct OtherDefinitions {
+  const std::set<std::int32_t>& windows;  // places in Run::scopes()
+  const std::vector<ThreadTeam>& teams;
+  const IoRecords& io;
+};
+
 // Assigns numbers to what events refer to. The definitions are written after the events.
 class Definitions {
  public:
@@ -96,10 +104,8 @@ class Definitions {
   OTF2_CallingContextRef calling_context(std::int32_t site);
   OTF2_SourceCodeLocationRef source(std::int32_t site);
 
-  // `windows`: places in Run::scopes().
   void write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-             const std::set<std::int32_t>& windows, const std::vector<ThreadTeam>& teams, std::int64_t start_ns,
-             std::int64_t end_ns, std::int64_t zero_ns);
+             const OtherDefinitions& others, std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns);
 
  private:
   struct Region {
@@ -131,10 +137,13 @@ class Definitions {
   OTF2_CallingContextRef context_of(std::int32_t frame, OTF2_CallingContextRef parent);
   void write_attributes(Output& to);
   void write_processes(Output& to, const CommLocations& ranks, const std::vector<LocationEntry>& locations);
+  // The node of a host, which is defined by then.
+  OTF2_SystemTreeNodeRef host_node(Output& to, const std::string& host);
   // The first number of a group that is free behind it.
   OTF2_GroupRef write_communicators(Output& to, const CommLocations& ranks);
   void write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_GroupRef first_group);
   void write_windows(Output& to, const std::set<std::int32_t>& windows);
+  void write_io(Output& to, const IoRecords& io);
   void write_strings(Output& to);
   // The number of a text that is defined already, or now.
   OTF2_StringRef written(Output& to, std::string_view text);
@@ -144,6 +153,7 @@ class Definitions {
   std::unordered_map<std::string, OTF2_StringRef> string_index_;
   std::vector<const std::string*> strings_;
   std::size_t strings_written_ = 0;
+  std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> hosts_;
   std::vector<Region> regions_;
   std::unordered_map<std::uint32_t, OTF2_RegionRef> region_index_;                     // by kind and number, of events
   std::map<std::pair<OTF2_StringRef, OTF2_StringRef>, OTF2_RegionRef> frame_regions_;  // by name and file

@@ -9,6 +9,7 @@
 
 #include "exporters/otf2/archive.h"
 #include "exporters/otf2/definitions.h"
+#include "exporters/otf2/io_records.h"
 #include "exporters/otf2/mpi_records.h"
 #include "exporters/otf2/rma_records.h"
 #include "exporters/otf2/source_records.h"
@@ -44,6 +45,7 @@ class Otf2Writer : public TimelineWriter {
         written_(ranks_.known_communicators(run)),
         records_(run, options.filter, written_),
         rma_(run, written_),
+        io_(run, written_),
         sources_(run),
         archive_(path),
         attributes_(OTF2_AttributeList_New()),
@@ -94,6 +96,7 @@ class Otf2Writer : public TimelineWriter {
   std::vector<bool> written_;
   MpiRecords records_;
   RmaRecords rma_;
+  IoRecords io_;
   SourceRecords sources_;
   Archive archive_;
   std::unique_ptr<OTF2_AttributeList, ListDeleter> attributes_;
@@ -154,6 +157,7 @@ void Otf2Writer::enter(const Track& track, std::int64_t time_ns, const Span& spa
   } else if (row.kind == EventKind::source_call) {
     sources_.begin(row, place.entry.reference, time, place.sink);
   }
+  if (is_call(row.kind)) io_.begin(row, time, place.sink);
   check(place);
 }
 
@@ -161,6 +165,7 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   Place& place = places_[track.number];
   if (has_failed()) return;
   const std::uint64_t time = time_of(time_ns);
+  if (is_call(span.row.kind)) io_.end(span.row, time, place.sink);
   if (span.row.kind == EventKind::call) {
     records_.end(span.row, span.matched, time, place.sink);
     rma_.end(span.row, time, place.sink);
@@ -232,7 +237,7 @@ std::string Otf2Writer::finish() {
   if (first_ns_ > last_ns_) first_ns_ = last_ns_ = zero_ns_;
   archive_.describe("tare", run_.processes().empty() ? "" : plain_text(run_.processes().front().record.host));
   if (lost != 0) archive_.set_property("TARE::LOST_RECORDS", std::to_string(lost));
-  definitions_.write(archive_, ranks_, entries, rma_.windows(), sources_.teams(), first_ns_, last_ns_, zero_ns_);
+  definitions_.write(archive_, ranks_, entries, {rma_.windows(), sources_.teams(), io_}, first_ns_, last_ns_, zero_ns_);
   return archive_.finish();
 }
 

@@ -35,9 +35,7 @@ OTF2_Paradigm paradigm_of_source(const Run& run, std::uint16_t function) {
 SourceRecords::SourceRecords(const Run& run) : run_(run), roles_(region_roles(run.functions())) {}
 
 std::uint64_t SourceRecords::argument(const EventRow& row, const char* name) const {
-  const std::vector<std::string>& names = run_.functions().arguments(row.function);
-  const auto place = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  return place < names.size() && place < row.parameters.size() ? row.parameters[place] : 0;
+  return EventStream::argument(run_, row, name).value_or(0);
 }
 
 void SourceRecords::begin(const EventRow& row, OTF2_LocationRef location, std::uint64_t time, Sink& sink) {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "format/functions.h"
+#include "format/function_meaning.h"
 #include "recorder/errno_guard.h"
 #include "recorder/system.h"
 #include "recorder/used_files.h"
@@ -15,6 +15,7 @@
 namespace tare::mpi {
 namespace {
 
+using format::FileAccess;
 using format::FileInterface;
 using format::FileUse;
 
@@ -58,29 +59,26 @@ std::uint32_t entry_of(const char* name) noexcept {
   return recorder::entry_of({path, static_cast<std::uint32_t>(bytes + more), format::FileKind::unknown, 0, 0});
 }
 
-void count_other(FileUse& use, const char* function, std::uint64_t ticks) noexcept {
-  if (std::strcmp(function, "MPI_File_sync") == 0) {
-    ++use.syncs;
-    use.sync_ticks += ticks;
-    return;
+void count_other(FileUse& use, FileAccess access, std::uint64_t ticks) noexcept {
+  (access == FileAccess::sync ? use.sync_ticks : use.meta_ticks) += ticks;
+  switch (access) {
+    case FileAccess::sync:
+      ++use.syncs;
+      break;
+    case FileAccess::close:
+      ++use.closes;
+      break;
+    case FileAccess::seek:
+      ++use.seeks;
+      break;
+    default:
+      ++use.other_calls;
   }
-  use.meta_ticks += ticks;
-  if (std::strcmp(function, "MPI_File_close") == 0)
-    ++use.closes;
-  else if (std::strncmp(function, "MPI_File_seek", 13) == 0)
-    ++use.seeks;
-  else
-    ++use.other_calls;
 }
 
-// `call` has no bytes if it failed, or if it ends a call that has them.
-void count_transfer(format::FileTransfers& to, const recorder::Call& call, const char* function,
-                    std::uint64_t ticks) noexcept {
-  const std::size_t length = std::strlen(function);
-  if (length > 4 && std::strcmp(function + length - 4, "_end") == 0)
-    to.ticks += ticks;
-  else
-    recorder::add_transfer(to, call.bytes == format::no_bytes ? -1 : static_cast<std::int64_t>(call.bytes), ticks);
+// A call that failed has no bytes.
+void count_transfer(format::FileTransfers& to, const recorder::Call& call, std::uint64_t ticks) noexcept {
+  recorder::add_transfer(to, call.bytes == format::no_bytes ? -1 : static_cast<std::int64_t>(call.bytes), ticks);
 }
 
 }  // namespace
@@ -101,16 +99,25 @@ void count_open(const Thread& thread, const recorder::Call& call, std::uint32_t 
 void count_file_call(const Thread& thread, const recorder::Call& call, bool has_failed) noexcept {
   FileUse* use = recorder::use_of(find(call.scope), FileInterface::mpi_io, thread.block);
   if (use == nullptr) return;
-  const char* function = format::function_name(call.function);
+  const FileAccess access = format::meaning_of(call.function).access;
   const std::uint64_t ticks = call.leave - call.enter;
   recorder::count_in(*use, [&](FileUse& to) {
-    if (std::strstr(function, "read") != nullptr) {
-      count_transfer(to.reads, call, function, ticks);
-    } else if (std::strstr(function, "write") != nullptr) {
-      count_transfer(to.writes, call, function, ticks);
-    } else {
-      count_other(to, function, ticks);
-      to.failed += static_cast<std::uint64_t>(has_failed);
+    switch (access) {
+      case FileAccess::read:
+      case FileAccess::read_begin:
+        return count_transfer(to.reads, call, ticks);
+      case FileAccess::write:
+      case FileAccess::write_begin:
+        return count_transfer(to.writes, call, ticks);
+      case FileAccess::read_end:
+        to.reads.ticks += ticks;
+        return;
+      case FileAccess::write_end:
+        to.writes.ticks += ticks;
+        return;
+      default:
+        count_other(to, access, ticks);
+        to.failed += static_cast<std::uint64_t>(has_failed);
     }
   });
 }

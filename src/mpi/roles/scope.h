@@ -82,22 +82,24 @@ struct NamesWindow : OnWindow<A> {
 
 template <class A>
 struct OpensFile : Role {
+  static constexpr unsigned traffic = recorder::scoped;
   typename A::Comm comm;
   const typename A::File* made;
   const char* name;
   OpensFile(typename A::Comm c, const typename A::File* m, const char* n) noexcept : comm(c), made(m), name(n) {}
 
-  void after(Thread& thread, recorder::Call&, int result) noexcept {
+  // The call is then one on the file.
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
     if (result != A::success) return;
     const std::uint64_t handle = scope_bits(ScopeKind::file, *made);
     remove_scope(handle);
     add_file(handle, known_communicator(thread, bits(comm)), name);
+    const Communicator& known = known_communicator(thread, handle);
+    call.communicator = known.number;
+    call.scope = known.scope;
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
-    if (!counts_files()) return;
-    const bool has_failed = result != A::success;
-    const std::uint32_t scope = has_failed ? 0 : known_communicator(thread, scope_bits(ScopeKind::file, *made)).scope;
-    count_open(thread, call, scope, name, has_failed);
+    if (counts_files()) count_open(thread, call, call.scope, name, result != A::success);
   }
 };
 

@@ -390,6 +390,14 @@ const std::string& EventStream::name(const Run& run, const EventRow& row) {
   return run.functions().name(row.function);
 }
 
+std::optional<std::uint64_t> EventStream::argument(const Run& run, const EventRow& row, std::string_view name) {
+  if (row.kind != EventKind::source_call) return std::nullopt;
+  const std::vector<std::string>& names = run.functions().arguments(row.function);
+  const auto place = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  if (place >= std::min(names.size(), row.parameters.size())) return std::nullopt;
+  return row.parameters[place];
+}
+
 const std::vector<std::string>& EventStream::warnings() const { return state_->context.warnings; }
 
 }  // namespace tare::reader

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/record.h"
@@ -55,8 +57,9 @@ struct EventRow {
   std::int32_t source_tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
-  bool rooted = false;                       // `peer` is the root of a collective
-  std::uint32_t object = 0;                  // of a call of another source: what it works on; 0: nothing
+  bool rooted = false;  // `peer` is the root of a collective
+  // Of a call of another source, what it works on; 0: nothing, or not known. Of a file: its entry in Process::files.
+  std::uint32_t object = 0;
   const std::string* thread_name = nullptr;  // nullptr: it has none; valid as long as the run
   std::vector<EventRequest> requests{};      // for a call: its requests, if it started or completed several
   std::int32_t event_type = -1;              // for an event: index in Run::event_types(), -1 if its definition is lost
@@ -82,6 +85,8 @@ class EventStream {
   // The name of an event: that of the MPI function ("MPI_Send"), "tare:flush", "tare:drain" (by the node's tared),
   // "tare:loss", or the name that the program registered; "other" if the definition is lost.
   static const std::string& name(const Run& run, const EventRow& row);
+  // The argument of a call of another source than MPI that has this name; nothing if there is none.
+  static std::optional<std::uint64_t> argument(const Run& run, const EventRow& row, std::string_view name);
   // Warnings about damaged chunks that were read so far.
   const std::vector<std::string>& warnings() const;
 

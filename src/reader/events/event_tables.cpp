@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/event_columns.h"
+#include "format/function_meaning.h"
 #include "reader/events/event_batch.h"
 #include "reader/events/event_chunks.h"
 #include "reader/events/event_table_calls.h"
@@ -46,11 +47,13 @@ struct Span {  // flush, drain, loss, or call of another source than MPI
   std::int32_t name;
   // Of a call of another source:
   std::int32_t site = -1;  // index in Run::sites()
+  Text used_file{};
   bool is_call = false;
   std::size_t first_argument = 0, arguments = 0;  // in State::arguments
 };
 
-arrow::Schema schema_of(RunTexts& texts) {
+arrow::Schema schema_of(const Run& run, RunTexts& texts) {
+  texts.add_used_files(run);
   for (const char* kind : event_class_names) texts.of("kind").number_of(kind);
   arrow::Schema schema;
   for (const DeclaredColumn& column : events_columns) schema.push_back(texts.field_of(column));
@@ -73,7 +76,7 @@ arrow::Schema schema_of(RunTexts& texts) {
 struct EventTables::State {
   State(Run& run, EventFilter filter, std::vector<bool> columns_wanted, SiteTexts sites)
       : context(run, std::move(filter), sites),
-        fields(schema_of(context.texts)),
+        fields(schema_of(run, context.texts)),
         wanted(std::move(columns_wanted)),
         calls(context),
         program(context) {
@@ -116,6 +119,7 @@ struct EventTables::State {
   void load(const ChunkRef& ref);
   void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
   void add_source_calls();
+  Text used_file_of(std::uint16_t function, std::uint32_t object) const;
   void add_span(Span span);
   void fill_spans(EventBatch& batch);
   void fill_arguments(EventBatch& batch) const;
@@ -241,9 +245,16 @@ void EventTables::State::add_source_calls() {
     add_span({process.time_of(calls_of.time[i]),
               process.span_ns(calls_of.time[i], calls_of.time[i] + calls_of.duration[i]), no_span_records, bytes,
               place.thread, context.texts.function(function).number,
-              process.sites.find(static_cast<std::uint32_t>(calls_of.site[i])), true, arguments.size(), count});
+              process.sites.find(static_cast<std::uint32_t>(calls_of.site[i])),
+              used_file_of(function, static_cast<std::uint32_t>(calls_of.object[i])), true, arguments.size(), count});
     arguments.insert(arguments.end(), first, first + count);
   }
+}
+
+// Other objects are those of other sources.
+Text EventTables::State::used_file_of(std::uint16_t function, std::uint32_t object) const {
+  const bool is_file = meaning_of(function).access != FileAccess::none;
+  return is_file ? context.texts.used_file(*place.process, object) : Text{};
 }
 
 void EventTables::State::add_span(Span span) {
@@ -269,6 +280,7 @@ void EventTables::State::fill_spans(EventBatch& batch) {
   fill(Column::duration_ns, none, [](const Span& s) { return s.duration_ns; });
   fill(Column::records, no_span_records, [](const Span& s) { return s.records; });
   fill(Column::bytes, no_span_bytes, [](const Span& s) { return s.bytes; });
+  fill(Column::used_file, absent, [](const Span& s) { return s.used_file.number; });
   const bool have_sites =
       std::any_of(spans.begin() + static_cast<std::ptrdiff_t>(next_span),
                   spans.begin() + static_cast<std::ptrdiff_t>(end), [](const Span& s) { return s.site >= 0; });

@@ -70,6 +70,20 @@ Text RunTexts::thread_name(const Process& process, std::uint32_t thread) const {
   return dictionaries_.find("thread_name")->second.find(named->second);
 }
 
+void RunTexts::add_used_files(const Run& run) {
+  for (const Process& process : run.processes()) {
+    if (!process.files.is_there()) continue;
+    std::vector<Text>& names = used_files_[&process];
+    for (const UsedFiles::File& file : read_files(process.files).files)
+      names.push_back(number_unless_empty(of("used_file"), file.name));
+  }
+}
+
+Text RunTexts::used_file(const Process& process, std::uint32_t entry) const {
+  const auto found = used_files_.find(&process);
+  return found == used_files_.end() || entry >= found->second.size() ? Text{} : found->second[entry];
+}
+
 arrow::Field RunTexts::field_of(const DeclaredColumn& column) const {
   arrow::Field field{column.name, column.type, column.nullable};
   if (column.type == arrow::Type::dictionary) {

@@ -47,6 +47,10 @@ class RunTexts {
   const Type& type(std::int32_t number) const { return at(types_, number, lost_type_); }
   Text thread_name(const Process& process, std::uint32_t thread) const;
 
+  // Reads the names of the files that processes used (Process::files), so that used_file() gives them.
+  void add_used_files(const Run& run);
+  Text used_file(const Process& process, std::uint32_t entry) const;
+
   // The dictionary of the columns whose DeclaredColumn names it. Texts can be added until the table is made.
   arrow::Dictionary& of(std::string_view name) { return dictionaries_[std::string(name)]; }
   // The column in the schema of a table. It copies the dictionary.
@@ -64,6 +68,7 @@ class RunTexts {
   std::vector<rows::Communicator> communicators_;
   std::vector<Scope> scopes_;
   std::vector<Type> types_;
+  std::map<const Process*, std::vector<Text>> used_files_;
   rows::Place no_place_{};
   Text no_path_{};
   rows::Communicator no_communicator_{};

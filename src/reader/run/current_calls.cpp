@@ -20,6 +20,17 @@ class Translation {
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const {
     return run_.world_rank(communicator, process_.record.rank, peer);
   }
+  // The name of the file of a call, as the table of files or MPI_File_open has it; empty: none.
+  std::string file(std::uint16_t function, const ThreadCall& call) const {
+    if (meaning_of(function).access == FileAccess::none) return {};
+    if ((call.flags & of_other_source) == 0) {
+      const std::int32_t scope = process_.scopes.find(call.communicator);
+      return scope < 0 ? std::string() : run_.scopes()[static_cast<std::size_t>(scope)].name;
+    }
+    if (call.object == unknown_file) return {};
+    const std::vector<UsedFiles::File> files = read_files(process_.files).files;
+    return call.object < files.size() ? files[call.object].name : std::string();
+  }
   std::int64_t unix_ns(std::uint64_t ticks) const { return process_.clock.unix_ns(ticks); }
 
  private:
@@ -51,6 +62,7 @@ CurrentCall current_call(const Translation& means, const ThreadCall& copy) {
   call.function = means.function(copy.function & ~returned);
   call.made_mpi_calls = (copy.flags & never_in_mpi) == 0;
   call.site = means.site(copy.site);
+  call.used_file = means.file(call.function, copy);
   call.communicator = means.communicator(copy.communicator);
   call.peer = copy.peer;
   call.peer_world = means.world_rank(call.communicator, copy.peer);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reader/run/run.h"
@@ -32,6 +33,7 @@ struct CurrentCall {
   std::uint16_t function = 0;
   std::int32_t site = -1;
   std::int32_t communicator = -1;
+  std::string used_file;  // the name of the file that it works on; empty: none, or not known
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;
   std::int32_t tag = format::no_tag;

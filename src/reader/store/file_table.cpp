@@ -24,7 +24,6 @@ std::optional<UsedFiles> parse_files(std::string_view payload) {
   if (!take(payload, 1, head) || !take(payload, head[0].files, entries) || !take(payload, head[0].uses, all.uses))
     return std::nullopt;
   if (payload.size() < head[0].name_bytes) return std::nullopt;
-  all.uncounted = head[0].uncounted;
   for (const format::FileEntry& entry : entries) {
     const bool is_there = entry.name_at <= payload.size() && entry.name_bytes <= payload.size() - entry.name_at;
     if (!is_there) return std::nullopt;

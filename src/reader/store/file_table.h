@@ -17,7 +17,6 @@ struct UsedFiles {
     format::FileEntry entry{};
     std::string name{};  // any bytes
   };
-  std::uint64_t uncounted = 0;
   std::vector<File> files;
   std::vector<format::FileUse> uses;  // each of one of `files`
 };
