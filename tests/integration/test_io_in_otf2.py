@@ -93,7 +93,7 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
     command: list[Path | str] = [program, tmp_path / "files"]
     measured = measure(tare, mpi, 2, command, tmp_path / "run", "--trace", "--with", "files")
     archive = tmp_path / "out.otf2"
-    export = [tare, "export", measured.directory, "--to", "otf2", "-o", archive]
+    export: list[str | Path] = [tare, "export", measured.directory, "--to", "otf2", "-o", archive]
     subprocess.run(export, check=True, timeout=60)
     found: dict[tuple[int, str], list[tuple[object, ...]]] = defaultdict(list)
     handles, under_way = {}, {}
