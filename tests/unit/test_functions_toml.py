@@ -273,7 +273,10 @@ def test_functions_of_another_source_have_numbers_behind_those_of_mpi(table: dic
         'TARE_SOURCE_FUNCTION(write, "bytes,offset")',
         'TARE_SOURCE_FUNCTION(parallel, "")',
     ]
-    assert files["source_meanings.inc"][0] == "TARE_MEANING(fsync, file, blocking, storage, none, none, none, none)"
+    assert (
+        files["source_meanings.inc"][0]
+        == "TARE_MEANING(fsync, file, blocking, storage, none, none, none, none)"
+    )
     module: dict[str, Any] = {}
     exec("\n".join(files["_functions.py"]), module)
     assert len(module["TABLE"]) == mpi + 3

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
-from tare.analysis import code_times, files, rank_differences, stacks, tables
+from tare.analysis import code_times, files, rank_differences, sampled_parts, stacks, tables
 from tare.analysis import profile as sums
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
@@ -76,7 +76,8 @@ RowKeys = Annotated[
         help="What each row stands for: site, line, function, size, communicator or rank, or several of "
         "them, like function,size. Also peer (alone, or with rank or communicator), phase (alone, or "
         "with rank), region (of OpenMP; alone, or with rank or thread) and file (alone, or with rank). With "
-        "samples of stacks, function and line (alone, or with rank or thread) have the program's own, too.",
+        "samples of stacks, function and line (alone, or with rank or thread) have the program's own, too; "
+        "with a trace, its own alone with phase, iteration or between (calls of MPI).",
     ),
 ]
 SortKey = Annotated[
@@ -117,7 +118,7 @@ def profile(
     """
     if json + csv + markdown > 1:
         raise UsageError("choose one of --json, --csv and --markdown")
-    names = choice.keys(by, (*sums.KEYS, *tables.SUBJECTS, "thread"))
+    names = choice.keys(by, (*sums.KEYS, *tables.SUBJECTS, "thread", "iteration", "between"))
     if paths and "site" not in names:
         raise UsageError("--paths goes with --by site")
     chosen = Chosen(
@@ -127,6 +128,9 @@ def profile(
         frozenset(world or ()),
     )
     recording = open_readable(run, member)
+    if sampled_parts.is_by_part(names):
+        _profile_parts(recording, run, names, chosen, limit, as_json=json, csv=csv, markdown=markdown)
+        return
     of_code = code_times.is_by_code(names) and bool(stacks.samples(recording, chosen))
     by_thread = of_code and "thread" in names
     if by_thread and csv:
@@ -141,11 +145,7 @@ def profile(
     else:
         found = _table(recording, names, subject, chosen, sort, limit)
     if json:
-        content = {
-            "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
-            "openmp": [asdict(each) for each in _hybrid(recording)],
-            "rows": found.records(),
-        }
+        content = _json_of_all(recording, replay=replay) | {"rows": found.records()}
         if of_code:
             times = code_times.by(recording, names, chosen)
             content["functions"] = [asdict(each) for each in times[: limit or None]]
@@ -166,6 +166,65 @@ def profile(
     conclude(recording)
     if not found.rows and not of_code and chosen != Chosen():
         raise CommandError(f"no {_counted(names)} of this run matches all these options")
+
+
+def _profile_parts(
+    recording: Run,
+    run: RunDirectory,
+    names: list[str],
+    chosen: Chosen,
+    limit: int,
+    *,
+    as_json: bool,
+    csv: bool,
+    markdown: bool,
+) -> None:
+    """The program's own time in parts of the run: phases, iterations, between calls."""
+    from tare.reporters import code_times as reporter
+    from tare.reporters import csv as csv_reporter
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters.console import console
+    from tare.reporters.terminal import show_sheet
+
+    _check(recording, chosen)
+    try:
+        found = sampled_parts.by(recording, names, chosen)
+    except Incompatible as error:
+        raise CommandError(f"--by {','.join(names)}: {error}") from error
+    rows = found[: limit or None]
+    sheet = reporter.part_sheet(rows, names)
+    if as_json:
+        content = _json_of_all(recording, replay=False) | {
+            "rows": [],
+            "functions": [each.record() for each in rows],
+        }
+        print_json(SCHEMA, run, content)
+    elif csv:
+        records = [each.record() for each in rows]
+        csv_reporter.write_rows(sys.stdout, list(records[0]) if records else [], records)
+    elif markdown:
+        markdown_reporter.write(sys.stdout, sheet)
+    elif not rows:
+        streams.tell("no sample was taken in a part of the run that is chosen")
+    else:
+        out = console()
+        show_sheet(out, sheet)
+        if len(found) > len(rows):
+            out.line(f"… {len(found) - len(rows):,} more rows; --limit 0 shows all")
+        [part] = set(names) & set(sampled_parts.PARTS)
+        if part == "phase" and not sampled_parts.has_marked_phases(recording):
+            part = "detected"
+        out.paragraph(f"{reporter.NOTE_OF_PARTS}.")
+        out.paragraph(f"{reporter.NOTES_OF_PARTS[part]}.")
+    conclude(recording)
+
+
+def _json_of_all(recording: Run, *, replay: bool) -> dict[str, Any]:
+    """What JSON has above the rows, whatever these are."""
+    return {
+        "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
+        "openmp": [asdict(each) for each in _hybrid(recording)],
+    }
 
 
 def _check(recording: Run, chosen: Chosen) -> None:

@@ -14,11 +14,21 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare.analysis.code_times import CodeTime
     from tare.analysis.rank_differences import More
+    from tare.analysis.sampled_parts import CallSite, PartTime
 
 NOTE = (
     "Rows with a number of calls: the time in these calls. Others: processor time, by samples of the "
     "stacks; ±: half of its 95 % interval. Whole: with the functions that they call (docs/stacks.md)"
 )
+NOTE_OF_PARTS = (
+    "Processor time outside of calls, by samples of the stacks in the trace; ±: half of its 95 % interval"
+)
+NOTES_OF_PARTS = {
+    "phase": "Phases are those that the program marks",
+    "detected": "The program marks no phases, so these are what the trace shows (tare phases)",
+    "iteration": "Phases and iterations are what the trace shows (tare phases)",
+    "between": "Since, until: the calls of MPI before and after, of any thread of the rank",
+}
 NOTE_OF_RANKS = (
     "More: the time beyond the mean of the ranks. Real: whether that is no chance, corrected for the number "
     "of comparisons; of calls, there is no chance in it"
@@ -74,6 +84,41 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
     return Sheet.of(columns, rows)
 
 
+def part_sheet(rows: Sequence[PartTime], keys: Sequence[str]) -> Sheet:
+    """One line for each function or line in a part of the run."""
+    columns: list[Column] = [Column("Function", text=True, key=True, cell=lambda row: visible(row.function))]
+    if "line" in keys:
+        columns.append(Column("Where", text=True, cell=_line))
+    columns.append(
+        Column(
+            "In",
+            text=True,
+            optional=True,
+            cell=lambda row: visible(PurePath(row.file or row.object or NOTHING).name),
+        )
+    )
+    if "between" in keys:
+        columns += [
+            Column("Since", text=True, cell=lambda row: _call(row.since)),
+            Column("Until", text=True, cell=lambda row: _call(row.until)),
+        ]
+    else:
+        columns.append(Column("Phase", text=True, cell=lambda row: visible(row.phase or NOTHING)))
+    if "iteration" in keys:
+        columns.append(
+            Column(
+                "Iteration", cell=lambda row: NOTHING if row.iteration is None else units.count(row.iteration)
+            )
+        )
+    columns += [
+        Column("Time", cell=lambda row: units.duration(row.time_ns)),
+        Column("±", cell=lambda row: units.duration(row.error_ns)),
+        Column("Samples", cell=lambda row: units.count(row.samples)),
+        Column("Ranks", optional=True, cell=lambda row: units.count(row.ranks)),
+    ]
+    return Sheet.of(columns, rows)
+
+
 def total_ns(rows: Sequence[CodeTime]) -> int:
     """The time that shares are of: without constructs whose time other rows have, too."""
     return sum(row.time_ns for row in rows if not row.contains_others)
@@ -98,6 +143,13 @@ def sentences(found: Sequence[More], ranks: dict[int, int], most: int = SENTENCE
 def signed(time_ns: float) -> str:
     """A difference of times, with its sign."""
     return f"{'-' if time_ns < 0 else '+'}{units.duration(abs(time_ns))}"
+
+
+def _call(call: CallSite | None) -> str:
+    if call is None:
+        return NOTHING
+    at = f":{call.line}" if call.line else ""
+    return f"{call.function} {visible(call.caller)}{at}" if call.caller else call.function
 
 
 def _rank(rank: int | None) -> str:

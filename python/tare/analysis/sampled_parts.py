@@ -1,0 +1,271 @@
+"""The program's own time by function or line in parts of a run: phases, iterations, and between calls of MPI.
+
+A trace has each sample of the stacks as an event. All samples of a rank stand for the same time here, which
+is the mean of theirs. Times are nanoseconds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tare import functions
+from tare.analysis import sampling_error
+from tare.analysis.code_times import CODE, function_name
+from tare.analysis.profile import Chosen
+from tare.analysis.sampling_error import Sampled
+from tare.analysis.stacks import UNKNOWN, samples
+from tare.errors import Incompatible
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+PARTS = ("phase", "iteration", "between")
+SAMPLES = functions.of_meaning(source="stacks")
+
+Rank = tuple[int, int]  # world, rank
+Event = dict[str, Any]  # as Run.events() has them
+
+
+class CallSite(NamedTuple):
+    """Where a call of MPI is made."""
+
+    function: str
+    caller: str | None
+    file: str | None
+    line: int | None
+
+
+class Part(NamedTuple):
+    """A part of a run; what is None does not tell it from others, or is not known."""
+
+    phase: str | None = None
+    iteration: int | None = None
+    since: CallSite | None = None  # the last call of MPI before it; None: it is before the first
+    until: CallSite | None = None  # the first call behind it; None: it is behind the last
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartTime:
+    """Processor time of all ranks in a function or line of the program, in one part of the run."""
+
+    function: str
+    file: str | None
+    line: int | None
+    object: str | None
+    phase: str | None
+    iteration: int | None
+    since: CallSite | None
+    until: CallSite | None
+    ranks: int  # that were found there
+    samples: int
+    time_ns: int
+    error_ns: int  # half the width of the 95 % confidence interval of it
+
+    def record(self) -> dict[str, Any]:
+        """The fields, those of the calls with "since_" and "until_" before their names."""
+        fields = dict(vars(self))
+        for side in ("since", "until"):
+            call: CallSite | None = fields.pop(side)
+            for name in CallSite._fields:
+                fields[f"{side}_{name}"] = getattr(call, name) if call else None
+        return fields
+
+
+@dataclass
+class _Sums:
+    time: Sampled = field(default_factory=Sampled)
+    ranks: set[Rank] = field(default_factory=set)
+
+
+def is_by_part(keys: Sequence[str]) -> bool:
+    """Whether rows can stand for this: a function or line in a phase, in an iteration or between two calls."""
+    return sorted(keys) in [sorted((code, part)) for code in CODE for part in PARTS]
+
+
+def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list[PartTime]:
+    """The times of the ranks that are chosen, the longest first; `keys`: see is_by_part.
+
+    Phases are those that the program marks. If it marks none, and for iterations, they are those that the
+    trace shows (structure.py). Raises Incompatible if the run has no trace with samples.
+    """
+    chosen = chosen or Chosen()
+    each_ns = _time_of_a_sample(recorded, chosen)
+    found: dict[tuple[int, Part], _Sums] = defaultdict(_Sums)
+    in_all = Sampled()
+    [part] = set(keys) & set(PARTS)
+    split = _SPLIT[part](recorded, sorted(chosen.ranks) or None) if each_ns else ()
+    for rank, site, of in split:
+        if rank not in each_ns or (chosen.worlds and rank[0] not in chosen.worlds):
+            continue
+        one = Sampled(each_ns[rank], 1)
+        sums = found[site, of]
+        sums.time = sums.time.plus(one)
+        sums.ranks.add(rank)
+        in_all = in_all.plus(one)
+    if not found and not _has_samples_in_trace(recorded):
+        raise Incompatible("there are no samples of stacks in a trace (tare run --trace --with stacks)")
+    by_code: dict[tuple[Hashable, Part], _Sums] = defaultdict(_Sums)
+    code_of = _code_of(recorded, by_line="line" in keys)
+    for (site, of), sums in found.items():
+        together = by_code[code_of(site), of]
+        together.time = together.time.plus(sums.time)
+        together.ranks |= sums.ranks
+    rows = [_row(code, of, sums, in_all) for (code, of), sums in by_code.items()]
+    return sorted(rows, key=attrgetter("time_ns"), reverse=True)
+
+
+def has_marked_phases(recorded: Run) -> bool:
+    """Whether the program marks phases (docs/api.md)."""
+    return any(row.phase is not None for row in recorded.rows(recorded.phases()))
+
+
+def _has_samples_in_trace(recorded: Run) -> bool:
+    options = recorded.meta.options
+    return options.trace and "stacks" in options.sources
+
+
+def _row(code: Any, of: Part, sums: _Sums, in_all: Sampled) -> PartTime:
+    name, file, line, object_ = code
+    return PartTime(
+        function=name,
+        file=file,
+        line=line,
+        object=object_,
+        **of._asdict(),
+        ranks=len(sums.ranks),
+        samples=sums.time.samples,
+        time_ns=round(sums.time.time_ns),
+        error_ns=round(sampling_error.error_ns(sums.time, in_all)),
+    )
+
+
+def _time_of_a_sample(recorded: Run, chosen: Chosen) -> dict[Rank, float]:
+    of_rank: dict[Rank, Sampled] = defaultdict(Sampled)
+    for row in samples(recorded, chosen):
+        at = row.world, row.rank
+        of_rank[at] = of_rank[at].plus(Sampled(row.time_ns, row.samples))
+    return {rank: time.each_ns for rank, time in of_rank.items()}
+
+
+def _code_of(recorded: Run, *, by_line: bool) -> Callable[[int], Hashable]:
+    """The function or line of the stack of a sample: the innermost; by line, the program's own."""
+    sites = recorded.sites
+    known: dict[int, Hashable] = {}
+
+    def code(site: int) -> Hashable:
+        if site not in known:
+            known[site] = (UNKNOWN, None, None, None) if site < 0 else _code(sites[site], by_line=by_line)
+        return known[site]
+
+    return code
+
+
+def _code(site: Any, *, by_line: bool) -> Hashable:
+    if by_line:
+        return function_name(site), site.file or None, site.line or None, site.object or None
+    inner = site.path[0] if site.path else site
+    return function_name(inner), inner.file or None, None, inner.object or None
+
+
+# Of each sample: its rank, its site, and the part of the run that it is in.
+_Found = Iterator[tuple[Rank, int, Part]]
+
+
+def _in_phases(recorded: Run, ranks: list[int] | None) -> _Found:
+    if not has_marked_phases(recorded):
+        yield from _in_detected(recorded, ranks)
+        return
+    # A thread that marks none, as those of OpenMP, is in that of the first thread.
+    inside: dict[tuple[Rank, int], list[str]] = defaultdict(list)
+    for event in recorded.events(ranks, None, None, None, 0):
+        rank = event["world"], event["rank"]
+        if event.get("kind") == "phase":
+            phases = inside[rank, event["thread"]]
+            if event["begin"]:
+                phases.append(event["name"])
+            elif phases:
+                phases.pop()
+        elif event.get("function") in SAMPLES:
+            phases = inside.get((rank, event["thread"])) or inside.get((rank, 0)) or []
+            yield rank, event.get("site", -1), Part(phase=phases[-1] if phases else None)
+
+
+def _in_detected(recorded: Run, ranks: list[int] | None) -> _Found:
+    starts: dict[int, list[tuple[int, str]]] = defaultdict(list)  # of phases, by world
+    for phase in recorded.structure.phases:
+        starts[phase.world].append((phase.start_ns, phase.phase))
+    for of_world in starts.values():
+        of_world.sort()
+    for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
+        of_world = starts[event["world"]]
+        number = bisect_right(of_world, event["start_ns"], key=lambda each: each[0]) - 1
+        name = of_world[number][1] if number >= 0 else None
+        yield (event["world"], event["rank"]), event.get("site", -1), Part(phase=name)
+
+
+def _in_iterations(recorded: Run, ranks: list[int] | None) -> _Found:
+    of_rank: dict[Rank, list[Any]] = defaultdict(list)
+    for row in recorded.rows(recorded.iterations()):
+        of_rank[row.world, row.rank].append(row)
+    for rows in of_rank.values():
+        rows.sort(key=attrgetter("start_ns"))
+    for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
+        rank = event["world"], event["rank"]
+        rows = of_rank[rank]
+        number = bisect_right(rows, event["start_ns"], key=attrgetter("start_ns")) - 1
+        part = Part()
+        if number >= 0 and event["start_ns"] < rows[number].start_ns + rows[number].duration_ns:
+            part = Part(phase=rows[number].phase, iteration=rows[number].iteration)
+        yield rank, event.get("site", -1), part
+
+
+def _between_calls(recorded: Run, ranks: list[int] | None) -> _Found:
+    """Calls are those of all threads of a rank: in most programs, one of them makes them."""
+    call_of = _calls(recorded)
+    since: dict[Rank, CallSite | None] = defaultdict(lambda: None)
+    waiting: Mapping[Rank, Counter[int]] = defaultdict(Counter)  # samples since then, by site
+
+    def ended(rank: Rank, until: CallSite | None) -> _Found:
+        part = Part(since=since[rank], until=until)
+        for site, number in waiting[rank].items():
+            for _ in range(number):
+                yield rank, site, part
+        waiting[rank].clear()
+
+    for event in recorded.events(ranks, None, None, None, 0):
+        function, rank = event.get("function"), (event["world"], event["rank"])
+        if function in SAMPLES:
+            waiting[rank][event.get("site", -1)] += 1
+        elif function is not None and functions.meaning(function).source == "MPI":
+            call = call_of(function, event.get("site", -1))
+            if waiting[rank]:
+                yield from ended(rank, call)
+            since[rank] = call
+    for rank in list(waiting):
+        yield from ended(rank, None)
+
+
+def _calls(recorded: Run) -> Callable[[str, int], CallSite]:
+    sites = recorded.sites
+    known: dict[tuple[str, int], CallSite] = {}
+
+    def call(function: str, site: int) -> CallSite:
+        if (function, site) not in known:
+            at = sites[site] if site >= 0 else None
+            place = (at.caller or None, at.file or None, at.line or None) if at else (None, None, None)
+            known[function, site] = CallSite(function, *place)
+        return known[function, site]
+
+    return call
+
+
+_SPLIT: dict[str, Callable[[Run, list[int] | None], _Found]] = {
+    "phase": _in_phases,
+    "iteration": _in_iterations,
+    "between": _between_calls,
+}
