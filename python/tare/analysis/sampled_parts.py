@@ -83,7 +83,7 @@ class _Sums:
 
 
 def is_by_part(keys: Sequence[str]) -> bool:
-    """Whether rows can stand for this: a function or line in a phase, in an iteration or between two calls."""
+    """Whether rows can stand for this: a function or line in a phase, an iteration or between two calls."""
     return sorted(keys) in [sorted((code, part)) for code in CODE for part in PARTS]
 
 
