@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
-from measured import PROGRAMS, ROOT, Measurement, measure
+from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
+from measured import PROGRAMS, Measurement, measure
 
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 FLAGS = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
@@ -109,9 +109,9 @@ def test_without_marked_phases_they_are_what_the_trace_shows(
 
 
 def test_a_run_without_samples_in_a_trace_says_so(tare: Path, tmp_path: Path) -> None:
-    command = [tare, "run", "--quiet", "--with", "stacks", "-o", tmp_path / "run", "--", "python3", "-c", "1"]
+    command: list[str | Path] = [tare, "run", "--quiet", "--with", "stacks", "-o", tmp_path / "run", "--", "python3", "-c", "1"]
     subprocess.run(command, check=True, timeout=60)
-    by = [tare, "profile", tmp_path / "run", "--by", "function,iteration"]
+    by: list[str | Path] = [tare, "profile", tmp_path / "run", "--by", "function,iteration"]
     done = subprocess.run(by, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert "there are no samples of stacks in a trace (tare run --trace --with stacks)" in done.stderr
