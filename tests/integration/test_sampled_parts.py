@@ -109,7 +109,19 @@ def test_without_marked_phases_they_are_what_the_trace_shows(
 
 
 def test_a_run_without_samples_in_a_trace_says_so(tare: Path, tmp_path: Path) -> None:
-    command: list[str | Path] = [tare, "run", "--quiet", "--with", "stacks", "-o", tmp_path / "run", "--", "python3", "-c", "1"]
+    command: list[str | Path] = [
+        tare,
+        "run",
+        "--quiet",
+        "--with",
+        "stacks",
+        "-o",
+        tmp_path / "run",
+        "--",
+        "python3",
+        "-c",
+        "1",
+    ]
     subprocess.run(command, check=True, timeout=60)
     by: list[str | Path] = [tare, "profile", tmp_path / "run", "--by", "function,iteration"]
     done = subprocess.run(by, capture_output=True, text=True, timeout=60, check=False)

@@ -85,13 +85,13 @@ def test_the_function_in_which_a_rank_computes_longer() -> None:
         sample(0, 2, 40, "walk"),
         sample(1, 2, 42, "walk"),
     ]
-    found = stacks.more_than_others(run_of(rows, SITES), 0, 1)
+    found = stacks.more_than_others(stacks.times_of_ranks(run_of(rows, SITES), 0), 1)
     assert found == stacks.More("smooth", 2_000 * MS)
     # The other one spends less there; two samples more in `walk` are chance; and a rank alone has no others.
-    assert stacks.more_than_others(run_of(rows, SITES), 0, 0) is None
-    assert stacks.more_than_others(run_of(rows[2:], SITES), 0, 1) is None
-    assert stacks.more_than_others(run_of(rows, SITES, ranks=1), 0, 1) is None
-    assert stacks.more_than_others(run_of([], SITES), 0, 1) is None
+    assert stacks.more_than_others(stacks.times_of_ranks(run_of(rows, SITES), 0), 0) is None
+    assert stacks.more_than_others(stacks.times_of_ranks(run_of(rows[2:], SITES), 0), 1) is None
+    assert stacks.more_than_others(stacks.times_of_ranks(run_of(rows, SITES, ranks=1), 0), 1) is None
+    assert stacks.more_than_others(stacks.times_of_ranks(run_of([], SITES), 0), 1) is None
 
 
 def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
@@ -240,7 +240,7 @@ def test_functions_of_two_runs() -> None:
 def test_several_functions_of_which_none_explains_half_are_not_told() -> None:
     names = ("a", "b", "c")
     rows = [sample(1, 0, 100, name) for name in names] + [sample(0, 0, 10, name) for name in names]
-    assert stacks.more_than_others(run_of(rows, SITES), 0, 1) is None
+    assert stacks.more_than_others(stacks.times_of_ranks(run_of(rows, SITES), 0), 1) is None
 
 
 def test_a_finding_says_where_its_cause_computes() -> None:

@@ -44,27 +44,46 @@ class More:
     time_ns: int  # how much more
 
 
-def more_than_others(recorded: Run, world: int, rank: int) -> More | None:
+CodeTimes = dict[int, dict[str, Sampled]]
+
+
+def times_of_ranks(recorded: Run, world: int) -> CodeTimes:
+    """Of each rank of a world, the time in each function of the program.
+
+    Time in libraries counts to the function of the program that calls them. A rank without samples is empty.
+    """
+    of_rank: CodeTimes = {
+        each.rank: {} for each in recorded.processes if each.world == world and each.rank >= 0
+    }
+    for row in samples(recorded):
+        if row.world == world and row.activity == "program" and row.rank in of_rank:
+            times, name = of_rank[row.rank], row.caller or UNKNOWN
+            times[name] = times.get(name, Sampled()).plus(Sampled(row.time_ns, row.samples))
+    return of_rank
+
+
+def more_than_others(times: CodeTimes, rank: int) -> More | None:
     """The function of the program that explains most of what the rank computes longer than the others.
 
-    None if that is less than half of it, could be chance, or if no stacks were sampled. Time in libraries
-    counts to the function of the program that calls them.
+    None if that is less than half of it, could be chance, or if no stacks were sampled.
     """
-    ranks = {process.rank for process in recorded.processes if process.world == world and process.rank >= 0}
-    if rank not in ranks or len(ranks) < 2:
+    if rank not in times or len(times) < 2:
         return None
-    own: dict[str, Sampled] = defaultdict(Sampled)
+    own = times[rank]
     others: dict[str, Sampled] = defaultdict(Sampled)
-    for row in samples(recorded):
-        if row.world == world and row.activity == "program" and row.rank in ranks:
-            of, name = own if row.rank == rank else others, row.caller or UNKNOWN
-            of[name] = of[name].plus(Sampled(row.time_ns, row.samples))
-    more_ns = {name: own[name].time_ns - others[name].time_ns / (len(ranks) - 1) for name in {*own, *others}}
+    for name, time in (each for other, of in times.items() if other != rank for each in of.items()):
+        others[name] = others[name].plus(time)
+    ranks = len(times)
+
+    def of_own(name: str) -> Sampled:
+        return own.get(name, Sampled())
+
+    more_ns = {name: of_own(name).time_ns - others[name].time_ns / (ranks - 1) for name in {*own, *others}}
     name = max(more_ns, key=lambda each: more_ns[each], default=UNKNOWN)
     if name == UNKNOWN or more_ns[name] <= 0 or 2 * more_ns[name] < sum(more_ns.values()):
         return None
-    number = own[name].samples + others[name].samples / (len(ranks) - 1) ** 2
-    deviation_ns = own[name].plus(others[name]).each_ns * sqrt(number)
+    number = of_own(name).samples + others[name].samples / (ranks - 1) ** 2
+    deviation_ns = of_own(name).plus(others[name]).each_ns * sqrt(number)
     return More(name, round(more_ns[name])) if more_ns[name] > NORMAL_95 * deviation_ns else None
 
 

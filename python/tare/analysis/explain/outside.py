@@ -62,6 +62,11 @@ class Outside:
         return name if 2 * times.get(name, 0) > sum(times.values()) else ""
 
     @cached_property
+    def code_times(self) -> stacks.CodeTimes:
+        """The time of each rank in the functions of the program, by samples of stacks."""
+        return stacks.times_of_ranks(self._run, self._world)
+
+    @cached_property
     def regions(self) -> list[RegionsRow]:
         """The threads in parallel regions of OpenMP."""
         if not self._run.meta.options.sources:
@@ -79,7 +84,7 @@ def described(basis: Basis, found: Finding) -> Finding:
     if cause is None or found.cause_in_call:
         return found
     found = _with_calls(basis, found, cause)
-    more = stacks.more_than_others(basis.run, basis.world, cause)
+    more = stacks.more_than_others(basis.outside_mpi.code_times, cause)
     return found if more is None else replace(found, cause_code=more.function, cause_code_ns=more.time_ns)
 
 
