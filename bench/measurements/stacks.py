@@ -21,6 +21,7 @@ from tools import BARE, PROFILE, ROOT, TARE, BenchError, Outcome, PeerError, Too
 SOURCE = ROOT / "bench" / "deep_computing.c"
 FRAMES = 20
 SAMPLE_LIMIT_US, SOLVER_LIMIT = 3.0, 0.5
+A_SECOND = 100  # samples, by default
 # Call paths as of the profile alone: longer ones are another cost.
 STACKS = Tool("profile, --with stacks", tare=("--with", "stacks", "--stack", "4"))
 
@@ -63,8 +64,17 @@ def _of_a_sample(rounds: int) -> Table:
         Row("the handler, by the account", median(handler_us), median_interval(handler_us), SAMPLE_LIMIT_US),
         Row("with the system's signal, by processor time", median(whole_us), median_interval(whole_us)),
     ]
+    share = median(whole_us) * A_SECOND / 1e6
+    note = f"so {A_SECOND} samples in a second of processor time take {100 * share:.3f} % of it"
     return Table(
-        f"A sample of a stack of {FRAMES} frames", "us", "us", rows, rounds, digits=2, over="a sample"
+        f"A sample of a stack of {FRAMES} frames",
+        "us",
+        "us",
+        rows,
+        rounds,
+        digits=2,
+        over="a sample",
+        notes=[note],
     )
 
 

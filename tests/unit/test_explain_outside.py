@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tare.analysis import stacks
 from tare.analysis.explain import files, outside, threads
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
@@ -58,7 +57,7 @@ def basis(
     *, ranks: int = 2, lines: Any = (), regions: Any = (), used_files: Any = (), useful_ms: float = 1_000
 ) -> Any:
     of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
-    of.__dict__.update(lines=list(lines), regions=list(regions), files=list(used_files))
+    of.__dict__.update(lines=list(lines), regions=list(regions), files=list(used_files), code_times={})
     return SimpleNamespace(
         outside_mpi=of,
         net_ns=NET_NS,
@@ -135,15 +134,8 @@ def late(**fields: Any) -> Finding:
     )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "more_than_others", lambda *_: None)
-
-
 def described(lines: list[Any], found: Finding) -> Finding:
-    of: Any = basis(lines=lines)
-    of.run, of.world = None, 0
-    return outside.described(of, found)
+    return outside.described(basis(lines=lines), found)
 
 
 def test_files_that_one_rank_works_on_alone() -> None:
