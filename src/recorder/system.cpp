@@ -122,6 +122,17 @@ void SpinLock::lock() noexcept {
   inside_before_ = before;
 }
 
+bool SpinLock::try_lock() noexcept {
+  const std::uintptr_t before = tare_inside;
+  tare_inside = not_to_be_left;
+  if (!held_.exchange(true, std::memory_order_acquire)) {
+    inside_before_ = before;
+    return true;
+  }
+  tare_inside = before;
+  return false;
+}
+
 long read_file(const char* path, char* out, std::size_t bytes) noexcept {
   const int fd = open_file(path, O_RDONLY);
   if (fd < 0) return -1;

@@ -16,6 +16,8 @@ namespace tare::recorder {
 class SpinLock {
  public:
   void lock() noexcept;
+  // For signal handlers, which may have interrupted the owner. Whether it is held now.
+  bool try_lock() noexcept;
   void unlock() noexcept {
     const std::uintptr_t before = inside_before_;
     held_.store(false, std::memory_order_release);

@@ -1,5 +1,6 @@
 #include "stack/modules.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ constinit Module modules[max_modules] = {};
 constinit Description descriptions[max_modules] = {};
 constinit std::atomic<std::uint32_t> count{0};
 constinit recorder::SpinLock modules_lock;
-// Of the paths; the lock of the loader protects it.
+// Of new modules and of what follows.
+constinit recorder::SpinLock growing;
 constinit recorder::PermanentMemory<max_modules * std::size_t{PATH_MAX}> path_memory;
 constinit char path[2 * PATH_MAX] = "";  // of the object that is being added; too large for the stacks of some threads
 
@@ -98,7 +100,7 @@ void find_path(const char* name) noexcept {
   std::strncpy(path + length, name, sizeof path - 1 - length);
 }
 
-// A copy of `path` that is kept.
+// Under `growing`, as the next two. A copy of `path` that is kept.
 const char* kept_path() noexcept {
   const std::size_t bytes = std::strlen(path) + 1;
   char* copy = path_memory.allocate(bytes);
@@ -112,27 +114,67 @@ bool known(std::uintptr_t low) noexcept {
   return false;
 }
 
-int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
-  Module m{UINTPTR_MAX, 0, object->dlpi_addr, 0, Binding::none, ModuleKind::elsewhere, false};
+void add_object(const dl_phdr_info& object) noexcept {
+  Module m{UINTPTR_MAX, 0, object.dlpi_addr, 0, Binding::none, ModuleKind::elsewhere, false};
   Description description{};
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object.dlpi_phdr[i];
+    const std::uintptr_t low = object.dlpi_addr + segment.p_vaddr;
     if (segment.p_type == PT_LOAD && low < m.low) m.low = low;
     if (segment.p_type == PT_LOAD && low + segment.p_memsz > m.high) m.high = low + segment.p_memsz;
     if (segment.p_type == PT_GNU_EH_FRAME) m.unwind_tables = low;
-    if (segment.p_type == PT_NOTE) read_build_id(*object, segment, description);
+    if (segment.p_type == PT_NOTE) read_build_id(object, segment, description);
   }
   const std::uint32_t n = count.load(std::memory_order_relaxed);
-  if (m.high == 0 || n == max_modules || known(m.low)) return 0;
-  find_path(object->dlpi_name);
+  if (m.high == 0 || n == max_modules || known(m.low)) return;
+  find_path(object.dlpi_name);
   description.path = kept_path();
   m.binding = binding_of(path);
   m.kind = kind_of(path, n == 0);
   modules[n] = m;
   descriptions[n] = description;
   count.store(n + 1, std::memory_order_release);
+}
+
+int add_listed(dl_phdr_info* object, std::size_t, void*) noexcept {
+  const recorder::Locked locked(growing);
+  add_object(*object);
   return 0;
+}
+
+// struct dl_find_object, which older C libraries do not have.
+struct FoundObject {
+  unsigned long long flags;
+  void* begin;
+  void* end;
+  link_map* map;
+  void* eh_frame;
+  unsigned long long reserved[8];
+};
+using FindObject = int(void*, FoundObject*);
+// It takes no lock, so that signal handlers may call it; nullptr: there is none.
+constinit FindObject* find_object = nullptr;
+[[gnu::constructor]] void find_find_object() noexcept {
+  find_object = reinterpret_cast<FindObject*>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+}
+
+// Adds the object that contains an address in the code of this thread, so it is not unloaded meanwhile. It begins with
+// the head of its file.
+void add_object_of(std::uintptr_t address) noexcept {
+  FoundObject found{};
+  if (find_object == nullptr || find_object(reinterpret_cast<void*>(address), &found) != 0) return;
+  const auto& head = *static_cast<const ElfW(Ehdr)*>(found.begin);
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)) ||
+      head.e_phoff + head.e_phnum * sizeof(ElfW(Phdr)) > page_bytes)
+    return;
+  if (!growing.try_lock()) return;
+  dl_phdr_info object{};
+  object.dlpi_addr = found.map->l_addr;
+  object.dlpi_name = found.map->l_name;
+  object.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(static_cast<const char*>(found.begin) + head.e_phoff);
+  object.dlpi_phnum = head.e_phnum;
+  add_object(object);
+  growing.unlock();
 }
 
 std::uint32_t find(std::uintptr_t address) noexcept {
@@ -151,10 +193,7 @@ const Module* known_module(std::uintptr_t address) noexcept {
   return number == unknown_module ? nullptr : &modules[number];
 }
 
-void read_modules() noexcept {
-  // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.
-  dl_iterate_phdr(add_object, nullptr);
-}
+void read_modules() noexcept { dl_iterate_phdr(add_listed, nullptr); }
 
 extern "C" int tare_known_object(std::uintptr_t address, std::uintptr_t* begin, std::uintptr_t* end,
                                  std::uintptr_t* tables) noexcept {
@@ -172,8 +211,11 @@ extern "C" int tare_known_object(std::uintptr_t address, std::uintptr_t* begin, 
 
 std::uint32_t module_of(std::uintptr_t address) noexcept {
   const std::uint32_t number = find(address);
-  if (number != unknown_module || loader_may_be_busy) return number;
-  read_modules();
+  if (number != unknown_module) return number;
+  if (!loader_may_be_busy)
+    read_modules();
+  else if (module_count() != 0)
+    add_object_of(address);
   return find(address);
 }
 
@@ -202,6 +244,7 @@ void define_module(std::uint32_t number) noexcept {
 
 void reset_modules() noexcept {
   modules_lock.reset();
+  growing.reset();
   for (Module& m : modules) m.defined = false;
 }
 

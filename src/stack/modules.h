@@ -25,8 +25,9 @@ struct Module {
 inline constexpr unsigned max_modules = 1024;
 inline constexpr std::uint32_t unknown_module = UINT32_MAX;
 
-// The number of the module that contains an address. Reads the loader's list if no known module does. unknown_module
-// for addresses in no file (code made at run time). Calls the loader: hold no lock.
+// The number of the module that contains an address. Reads the loader's list if no known module does; in the handler of
+// a signal (loader_may_be_busy) what the C library tells without it, from glibc 2.35 on. unknown_module for addresses
+// in no file (code made at run time). Calls the loader: hold no lock.
 std::uint32_t module_of(std::uintptr_t address) noexcept;
 
 // While it is set, module_of() does not call the loader: a signal has interrupted this thread, perhaps in the loader,

@@ -226,6 +226,29 @@ def test_flame_graphs_have_the_program_and_its_calls(program: Path, tare: Path, 
     assert [each["name"] for each in document["profiles"]] == ["rank 0", "rank 1"]
 
 
+LOADS_LATER = """
+import ctypes, os, signal, sys
+compute = ctypes.CDLL(sys.argv[1]).compute_in_library
+compute(ctypes.c_double(400))
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("end", ["returns", "killed"])
+def test_a_library_that_is_loaded_later_has_names(end: str, tare: Path, tmp_path: Path) -> None:
+    """No call of tare's comes after it; its handler finds the library."""
+    library = tmp_path / "library.so"
+    flags = ["-O1", "-g", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, PROGRAMS / "loaded_later.c", "-o", library], check=True)
+    measured = alone(tare, tmp_path / "run", sys.executable, "-c", LOADS_LATER, library, end)
+    found = json.loads(said(measured, "profile", "--by", "function", "--json"))["functions"]
+    (row,) = (each for each in found if each["function"] == "compute_in_library")
+    assert row["file"].endswith("loaded_later.c")
+    assert 250 * MS <= row["time_ns"] <= 450 * MS
+    assert sum(each["time_ns"] for each in found if each["function"] == "(unknown)") <= 20 * MS
+
+
 @pytest.mark.parametrize("options", [(), ("-fno-asynchronous-unwind-tables",)], ids=["tables", "no tables"])
 def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(
     options: tuple[str, ...], tare: Path, tmp_path: Path
