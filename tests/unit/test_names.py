@@ -44,3 +44,18 @@ def test_python_is_no_cpp() -> None:
 
 def test_long_names_are_cut_on_the_left() -> None:
     assert terminal._cut_cell("LAMMPS_NS::CommBrick::reverse_comm", 20) == "…Brick::reverse_comm"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("void sort_n<Vector<double>, 8, double __vector(8)>(double*, int)", "sort_n"),
+        ("compute(int) (inlined in ns::S<int>::run())", "compute (inlined in ns::S::run)"),
+        ("(anonymous namespace)::work(int)", "(anonymous namespace)::work"),
+        ("<module>", "<module>"),
+        ("outer.<locals>.inner", "outer.<locals>.inner"),
+        ("(libm.so.6)", "(libm.so.6)"),
+    ],
+)
+def test_functions_that_samples_find(name: str, shown: str) -> None:
+    assert names.of_code(name) == shown

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.reporters import names
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.streams import visible
 from tare.units import NOTHING
@@ -39,7 +40,9 @@ VERDICTS = {True: "yes", False: "no", None: NOTHING}
 
 def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: int) -> Sheet:
     """One line for each row; `total_ns`: what shares are of."""
-    columns: list[Column] = [Column("Function", text=True, key=True, cell=lambda row: visible(row.function))]
+    columns: list[Column] = [
+        Column("Function", text=True, key=True, cell=lambda row: visible(names.of_code(row.function)))
+    ]
     if "line" in keys:
         columns.append(Column("Where", text=True, cell=_line))
     columns.append(Column("In", text=True, optional=True, cell=_where))
@@ -86,7 +89,9 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
 
 def part_sheet(rows: Sequence[PartTime], keys: Sequence[str]) -> Sheet:
     """One line for each function or line in a part of the run."""
-    columns: list[Column] = [Column("Function", text=True, key=True, cell=lambda row: visible(row.function))]
+    columns: list[Column] = [
+        Column("Function", text=True, key=True, cell=lambda row: visible(names.of_code(row.function)))
+    ]
     if "line" in keys:
         columns.append(Column("Where", text=True, cell=_line))
     columns.append(
@@ -132,7 +137,7 @@ def sentences(found: Sequence[More], ranks: dict[int, int], most: int = SENTENCE
         of_world = f" of world {each.world}" if several else ""
         yield (
             f"Rank {each.rank}{of_world} spends {units.duration(abs(each.more_ns))} "
-            f"(± {units.duration(each.error_ns)}) {what} in {visible(each.function)} than the mean of "
+            f"(± {units.duration(each.error_ns)}) {what} in {visible(names.of_code(each.function))} than the mean of "
             f"the {ranks[each.world]:,} ranks"
         )
     if len(found) > most:
@@ -149,7 +154,7 @@ def _call(call: CallSite | None) -> str:
     if call is None:
         return NOTHING
     at = f":{call.line}" if call.line else ""
-    return f"{call.function} {visible(call.caller)}{at}" if call.caller else call.function
+    return f"{call.function} {visible(names.of_code(call.caller))}{at}" if call.caller else call.function
 
 
 def _rank(rank: int | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from tare import rank_numbers, units
 from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import UNKNOWN, Placed, flat
-from tare.reporters import terminal
+from tare.reporters import names, terminal
 from tare.reporters.console import Console
 from tare.streams import visible
 from tare.units import NS_PER_S
@@ -89,7 +89,7 @@ def _of_file(found: Finding) -> str:
 
 
 def _code(found: Finding) -> str:
-    more, where = units.duration(found.cause_code_ns or 0), visible(found.cause_code)
+    more, where = units.duration(found.cause_code_ns or 0), visible(names.of_code(found.cause_code))
     return (
         f"By samples of the stacks, rank {found.cause_rank} spends {more} more in {where} than the others on "
         "average."

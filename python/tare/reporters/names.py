@@ -14,6 +14,13 @@ def short(name: str) -> str:
     return _native.short_name(name)
 
 
+def of_code(name: str) -> str:
+    """The short name of a function that samples found: of C++, of Python, or a file like "(libm.so.6)"."""
+    is_file = name.startswith("(") and "::" not in name
+    is_of_python = name.startswith("<") or ".<" in name  # "<module>", "outer.<locals>.inner"
+    return name if is_file or is_of_python or not set("(<") & set(name) else short_with_inlined(name)
+
+
 def short_with_inlined(name: str) -> str:
     """The same for "a (inlined in b)"."""
     from tare import _native
