@@ -75,11 +75,14 @@ def test_windows_and_files(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> N
         ]
         own = f"{data}.{rank}"
         assert found == [
+            ("MPI_File_open", str(data), None),
             ("MPI_File_write_at_all", str(data), 800),
             ("MPI_File_read_at", str(data), 80),
             ("MPI_File_close", str(data), None),
+            ("MPI_File_open", own, None),
             ("MPI_File_write", own, 80),
             ("MPI_File_close", own, None),
+            ("MPI_File_open", own, None),
             ("MPI_File_write", own, 88),
             ("MPI_File_close", own, None),
         ]

@@ -137,8 +137,8 @@ def sentences(found: Sequence[More], ranks: dict[int, int], most: int = SENTENCE
         of_world = f" of world {each.world}" if several else ""
         yield (
             f"Rank {each.rank}{of_world} spends {units.duration(abs(each.more_ns))} "
-            f"(± {units.duration(each.error_ns)}) {what} in {visible(names.of_code(each.function))} than the mean of "
-            f"the {ranks[each.world]:,} ranks"
+            f"(± {units.duration(each.error_ns)}) {what} in {visible(names.of_code(each.function))} than "
+            f"the mean of the {ranks[each.world]:,} ranks"
         )
     if len(found) > most:
         left = units.number_of(len(found) - most, "more such difference", "more such differences")
