@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from interleave import Rounds
@@ -74,23 +75,25 @@ def over_bare(
     of: Callable[[Outcome], float],
     unit: str,
     over_unit: str,
-    compare: Callable[[list[float]], Interval],
-    limits: dict[Tool, float],
-    quoted: dict[Tool, str],
+    limits: Mapping[Tool, float] = MappingProxyType({}),
+    quoted: Mapping[Tool, str] = MappingProxyType({}),
     *,
+    over: Tool = BARE,
     digits: int = 1,
     invisible: bool = False,
 ) -> Table:
-    """A row for each tool: the median of what `of` takes from its runs, and how it compares with bare.
+    """A row for each tool: the median of what `of` takes from its runs, and how it compares with `over`.
 
-    `invisible`: a limit is met if the interval does not lie above it.
+    `over_unit`: "%" for ratios, else that of differences. `invisible`: a limit is met if the interval does
+    not lie above it.
     """
+    compare = percent if over_unit == "%" else difference
     samples = {tool: measured.samples(tool, of) for tool in measured.tools}
     rows = [
         Row(
             tool.label,
             median(samples[tool]),
-            None if tool is BARE else compare(samples[tool]),
+            None if tool is over else compare(samples[tool], samples[over]),
             limits.get(tool),
             quoted.get(tool, ""),
             invisible,

@@ -13,7 +13,7 @@ from pathlib import Path
 import peers
 import trials
 from interleave import interleave
-from report import Table, over_bare, percent
+from report import Table, over_bare
 
 from measurements.hooks import hook_table
 from tools import BARE, PROFILE, ROOT, TARE, TRACE, BenchError, Outcome, Tool, openmpi4, run_once
@@ -41,7 +41,6 @@ def _random_access(rounds: int) -> Table:
             return replace(outcome, stdout=(Path(directory) / "hpccoutf.txt").read_text())
 
     measured = interleave(rounds, TOOLS, run_hpcc)
-    bare = measured.bare(_access_ms)
     limits = {PROFILE: 30.0, TRACE: 30.0}
     table = over_bare(
         "hpcc, MPIRandomAccess, 2 ranks, Open MPI",
@@ -49,7 +48,6 @@ def _random_access(rounds: int) -> Table:
         _access_ms,
         "ms",
         "%",
-        lambda samples: percent(samples, bare),
         limits,
         {PROFILE: peers.RANDOM_ACCESS_PROFILE, TRACE: peers.RANDOM_ACCESS_TRACE},
     )
@@ -85,7 +83,6 @@ def _lammps(rounds: int) -> list[Table]:
             return replace(outcome, stdout=outcome.stdout + "\n" + lines)
 
     measured = interleave(rounds, TOOLS, run_lammps)
-    loop = measured.bare(_loop_s)
     limits = {PROFILE: 0.0, TRACE: 0.0}
     table = over_bare(
         "LAMMPS, Lennard-Jones, 2 ranks, Open MPI: time of the loop; the limit is that it does not show",
@@ -93,7 +90,6 @@ def _lammps(rounds: int) -> list[Table]:
         _loop_s,
         "s",
         "%",
-        lambda samples: percent(samples, loop),
         limits,
         {PROFILE: peers.LAMMPS},
         digits=2,

@@ -106,10 +106,7 @@ def _table(
     limits: dict[Tool, float],
     quoted: dict[Tool, str],
 ) -> Table:
-    bare = measured.bare(of)
-    return over_bare(
-        title, measured, of, "ns a call", "ns", lambda samples: difference(samples, bare), limits, quoted
-    )
+    return over_bare(title, measured, of, "ns a call", "ns", limits, quoted)
 
 
 def _per_send(outcome: Outcome) -> float:

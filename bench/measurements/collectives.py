@@ -8,7 +8,7 @@ import peers
 from account import Account, account_of
 from interleave import interleave
 from programs import NAMES, mpis, program
-from report import Table, difference, over_bare
+from report import Table, over_bare
 
 from tools import PROFILE, TRACE, MpiEnvironment, Outcome, run_once, with_peers
 
@@ -30,14 +30,12 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
 def _measure_on(mpi: MpiEnvironment, rounds: int) -> tuple[Table, list[Account]]:
     argv: list[str | Path] = [program(mpi, "bcast_barrier"), "-i", str(PAIRS), "-r", str(LOOPS)]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, RANKS, argv))
-    bare = measured.bare(_pair_ns)
     table = over_bare(
         f"MPI_Bcast and MPI_Barrier, 2 ranks, {NAMES[mpi.name]}",
         measured,
         _pair_ns,
         "ns a pair",
         "ns",
-        lambda samples: difference(samples, bare),
         {},
         {PROFILE: peers.PAIR_PROFILE, TRACE: peers.PAIR_TRACE},
         digits=0,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from interleave import Rounds, interleave
 from programs import built, program
-from report import Table, over_bare, percent
+from report import Table, over_bare
 
 from tools import BARE, Outcome, Tool, openmpi4, run_once
 
@@ -62,16 +62,12 @@ def measure(rounds: int) -> list[Table]:
 def _table(case: Case, ranks: int, processors: int, rounds: int) -> Table:
     mpi, argv = openmpi4(), case.argv()
     measured = interleave(rounds, (BARE, INLINE, TARED), lambda tool: run_once(tool, mpi, ranks, argv))
-    bare = measured.bare(case.value)
     table = over_bare(
         f"{case.title}, {ranks} ranks on {processors} processors",
         measured,
         case.value,
         case.unit,
         "%",
-        lambda samples: percent(samples, bare),
-        {},
-        {},
         digits=case.digits,
     )
     table.notes.extend(_notes(case, measured))

@@ -39,16 +39,13 @@ def _run(mpi: MpiEnvironment, rounds: int) -> Rounds:
 
 
 def _calls(title: str, measured: Rounds) -> Table:
-    bare = measured.bare(_per_call)
     return over_bare(
         title,
         measured,
         _per_call,
         "ns a call",
         "ns",
-        lambda samples: difference(samples, bare),
         CALL_LIMITS,
-        {},
     )
 
 

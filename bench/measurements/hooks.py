@@ -7,7 +7,7 @@ from collections.abc import Callable
 import peers
 from interleave import Rounds, interleave
 from programs import NAMES, mpis, program
-from report import Table, difference, over_bare
+from report import Table, over_bare
 
 from tools import PROFILE, TRACE, MpiEnvironment, Outcome, run_once, with_peers
 
@@ -22,7 +22,6 @@ def measure(rounds: int) -> list[Table]:
 def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
     argv = [program(mpi, "init_finalize")]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, ranks, argv, summary=True))
-    wall = measured.bare(_wall_s)
     where = f"{ranks} rank{'s' * (ranks > 1)}, {NAMES[mpi.name]}"
     return [
         hook_table(f"MPI_Init and MPI_Finalize, {where}", measured, _hook_ms),
@@ -32,7 +31,6 @@ def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
             _wall_s,
             "s",
             "s",
-            lambda samples: difference(samples, wall),
             {PROFILE: WHOLE_LIMIT_S, TRACE: WHOLE_LIMIT_S},
             {PROFILE: peers.WHOLE},
             digits=3,
@@ -42,14 +40,12 @@ def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
 
 def hook_table(title: str, measured: Rounds, hook_ms: Callable[[Outcome], float]) -> Table:
     """The table of programs that tell their time in MPI_Init and MPI_Finalize in their own ways."""
-    bare = measured.bare(hook_ms)
     return over_bare(
         title,
         measured,
         hook_ms,
         "ms",
         "ms",
-        lambda samples: difference(samples, bare),
         {PROFILE: HOOK_LIMIT_MS, TRACE: HOOK_LIMIT_MS},
         {PROFILE: peers.HOOK},
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from interleave import interleave
 from programs import NAMES, built, mpis, program
-from report import Table, difference, over_bare
+from report import Table, over_bare
 
 from tools import PROFILE, TRACE, MpiEnvironment, Outcome, openmpi4, run_once, with_peers
 
@@ -26,16 +26,13 @@ def measure(rounds: int) -> list[Table]:
 def _measure(mpi: MpiEnvironment, name: str, argv: Sequence[Path | str], rounds: int) -> Table:
     prefix = [built("bench/peak_rss")]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, 2, argv, rank_prefix=prefix))
-    bare = measured.bare(_peak_mib)
     return over_bare(
         f"Peak memory of a rank, {name}, 2 ranks, {NAMES[mpi.name]}",
         measured,
         _peak_mib,
         "MiB",
         "MiB",
-        lambda samples: difference(samples, bare),
         {PROFILE: LIMIT_MIB, TRACE: LIMIT_MIB},
-        {},
     )
 
 

@@ -11,7 +11,7 @@ import trials
 from account import Account, account_of
 from interleave import Rounds, interleave
 from programs import built
-from report import Row, Table, over_bare, percent
+from report import Row, Table, over_bare
 from tare.analysis.intervals import median_interval
 
 from tools import EZTRACE, PROFILE, TRACE, Outcome, Tool, openmpi4, run_once, with_peers
@@ -27,14 +27,12 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
     mpi = openmpi4()
     argv: list[Path | str] = [built("workloads/diffusion")]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, RANKS, argv))
-    bare = measured.bare(_solve_s)
     table = over_bare(
         "hypre StructSMG, 2 ranks, Open MPI: time of the solves",
         measured,
         _solve_s,
         "s",
         "%",
-        lambda samples: percent(samples, bare),
         LIMITS,
         {PROFILE: peers.SOLVER_PROFILE, TRACE: peers.SOLVER_TRACE},
         digits=2,

@@ -13,7 +13,7 @@ from statistics import median
 import tare
 from interleave import interleave
 from programs import built
-from report import Row, Table, over_bare, percent
+from report import Row, Table, over_bare
 from tare.analysis.intervals import median_interval
 
 from tools import BARE, PROFILE, ROOT, TARE, BenchError, Outcome, PeerError, Tool, openmpi4, run_once
@@ -90,16 +90,14 @@ def _of_the_solver(rounds: int) -> Table:
     """Samples beside a profile; the difference is that of the same round."""
     argv: list[Path | str] = [built("workloads/diffusion"), "-s", "8"]
     measured = interleave(rounds, (PROFILE, STACKS), lambda tool: run_once(tool, openmpi4(), 2, argv))
-    profiled = measured.samples(PROFILE, _solve_s)
     return over_bare(
         "hypre StructSMG, 2 ranks, Open MPI: samples of stacks, 100 a second, over the profile alone",
         measured,
         _solve_s,
         "s",
         "%",
-        lambda samples: percent(samples, profiled),
         {STACKS: SOLVER_LIMIT},
-        {},
+        over=PROFILE,
         digits=2,
     )
 
@@ -148,16 +146,12 @@ def _of_python(rounds: int) -> Table:
     def seconds(outcome: Outcome) -> float:
         return outcome.value("seconds")
 
-    bare = measured.bare(seconds)
     return over_bare(
         "A program in Python, 100 samples a second",
         measured,
         seconds,
         "s",
         "%",
-        lambda samples: percent(samples, bare),
-        {},
-        {},
         digits=2,
     )
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from interleave import interleave
 from programs import NAMES, mpis, program
-from report import Row, Table, difference, over_bare
+from report import Row, Table, over_bare
 from tare.analysis.intervals import median_interval
 
 from tools import BARE, PROFILE, TARE, BenchError, MpiEnvironment, Outcome, Tool, run_once
@@ -73,10 +73,9 @@ def _verbs(rounds: int) -> Table:
 def _nothing(rounds: int) -> Table:
     """A command that is no MPI program."""
     measured = interleave(rounds, (BARE, PROFILE), _run_true)
-    wall = measured.bare(_wall_s)
     return over_bare(
-        "tare run -- true", measured, _wall_s, "s", "s", lambda samples: difference(samples, wall),
-        {PROFILE: RUN_LIMIT_S}, {}, digits=3,
+        "tare run -- true", measured, _wall_s, "s", "s",
+        {PROFILE: RUN_LIMIT_S}, digits=3,
     )  # fmt: skip
 
 
@@ -84,10 +83,9 @@ def _two_ranks(mpi: MpiEnvironment, rounds: int) -> Table:
     """The time of two ranks, with the summary."""
     argv = [program(mpi, "init_finalize")]
     measured = interleave(rounds, (BARE, PROFILE), lambda tool: run_once(tool, mpi, 2, argv, summary=True))
-    wall = measured.bare(_wall_s)
     return over_bare(
         f"tare run -- mpiexec -n 2, {NAMES[mpi.name]}", measured, _wall_s, "s", "s",
-        lambda samples: difference(samples, wall), {PROFILE: RUN_LIMIT_S}, {}, digits=3,
+        {PROFILE: RUN_LIMIT_S}, digits=3,
     )  # fmt: skip
 
 
