@@ -38,7 +38,7 @@ int main(int count, char** words) {
   if (count > 3) wanted.emplace(words + 3, words + count);
   for (int round = 0; round < std::atoi(words[2]); ++round) {
     const double began = processor_seconds();
-    auto tables = reader::EventTables::open(*run, {}, wanted);
+    auto tables = reader::event_table(*run, {}, wanted);
     if (!tables) return fail(tables.error());
     std::vector<reader::arrow::Array> columns;
     std::uint64_t rows = 0;

@@ -168,7 +168,6 @@ NB_MODULE(_native, module) {
   define_samples(module, run);
   define_structure(module, run);
   define_events(module, run);
-  define_event_table(module, run);
   define_tables(module, run);
   define_exports(module, run);
   define_timeline(module, run);

@@ -10,7 +10,6 @@ namespace tare::bindings {
 void define_archives(nanobind::module_& module);
 void define_current_calls(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_definitions(nanobind::module_& module, nanobind::class_<PyRun>& run);
-void define_event_table(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_events(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_exports(nanobind::module_& module, nanobind::class_<PyRun>& run);
 void define_imports(nanobind::module_& module);

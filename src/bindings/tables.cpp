@@ -16,6 +16,7 @@
 #include "bindings/convert.h"
 #include "bindings/parts.h"
 #include "bindings/text.h"
+#include "reader/events/event_tables.h"
 #include "reader/tables/profile_table.h"
 #include "reader/tables/row_tables.h"
 #include "reader/tables/tables.h"
@@ -176,6 +177,19 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
       [](const PyRun& of, const std::string& name) { return Table(of.shared(), kind_of(name), kind_of(name).open); },
       "name"_a, nb::sig("def table(self, name: str) -> Table[typing.Any]"), "ValueError if there is no such table.");
   run.def(
+      "event_table",
+      [](const PyRun& of, std::optional<std::vector<int>> ranks, const Names& functions,
+         std::optional<std::int64_t> start_ns, std::optional<std::int64_t> end_ns, std::uint64_t limit,
+         const Names& columns) {
+        const reader::EventFilter filter{std::move(ranks), functions, start_ns, end_ns, limit};
+        return Table(of.shared(), kind_of("events"),
+                     [filter, columns](reader::Run& from) { return reader::event_table(from, filter, columns); });
+      },
+      "ranks"_a, "functions"_a, "start_ns"_a, "end_ns"_a, "limit"_a, "columns"_a,
+      nb::sig("def event_table(self, ranks: collections.abc.Sequence[int] | None, "
+              "functions: collections.abc.Sequence[str] | None, start_ns: int | None, end_ns: int | None, "
+              "limit: int, columns: collections.abc.Sequence[str] | None) -> Table[EventsRow]"));
+  run.def(
       "profile",
       [](const PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
          const Names& communicators, const reader::Wanted& worlds) {
@@ -227,6 +241,11 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   run.def(
       "expect_exchanges", [](PyRun& of, std::int32_t max_groups) { of.run().expect({.exchanges = {max_groups}}); },
       "max_groups"_a);
+  module.def("event_columns", [] {
+    std::vector<std::string> names;
+    for (const reader::DeclaredColumn& column : reader::events_columns) names.emplace_back(column.name);
+    return names;
+  });
   module.def(
       "tables",
       [] {

@@ -10,10 +10,11 @@ from tare import databases
 from tare.errors import CommandError
 
 if TYPE_CHECKING:
-    from tare._native import EventTable
+    from tare._native import Table
+    from tare._tables import EventsRow
 
 
-def write(table: EventTable, to: Path) -> None:
+def write(table: Table[EventsRow], to: Path) -> None:
     """All rows of the table, in their order; a file that cannot be written whole is removed."""
     part = to.parent.resolve() / f"{to.name}.part"
     duckdb = databases.module()

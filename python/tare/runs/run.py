@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         Communicator,
         CurrentCall,
         EventRow,
-        EventTable,
         Exchange,
         Exported,
         Process,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
         WaitReport,
     )
     from tare._native import Run as NativeRun
-    from tare._tables import PeersRow, PhasesRow, ProfileRow, TableName
+    from tare._tables import EventsRow, PeersRow, PhasesRow, ProfileRow, TableName
     from tare.runs.asking import Answers
     from tare.runs.metadata import Metadata, Missing
     from tare.runs.rounds import RoundFile
@@ -230,7 +229,7 @@ class Run(Tables):
         end_ns: int | None = None,
         limit: int = 0,
         columns: Sequence[str] | None = None,
-    ) -> EventTable:
+    ) -> Table[EventsRow]:
         """The events as a table that every Arrow library takes (docs/tables.md); choices as of `events`.
 
         `columns` names those that are wanted, in their order; None: all. UsageError if there is no such

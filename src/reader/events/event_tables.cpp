@@ -1,6 +1,8 @@
 #include "reader/events/event_tables.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "format/event_columns.h"
@@ -71,10 +73,8 @@ arrow::Schema schema_of(const Run& run, RunTexts& texts) {
   return schema;
 }
 
-}  // namespace
-
-struct EventTables::State {
-  State(Run& run, EventFilter filter, std::vector<bool> columns_wanted, SiteTexts sites)
+struct EventTable {
+  EventTable(Run& run, EventFilter filter, std::vector<bool> columns_wanted, SiteTexts sites)
       : context(run, std::move(filter), sites),
         fields(schema_of(run, context.texts)),
         wanted(std::move(columns_wanted)),
@@ -113,6 +113,7 @@ struct EventTables::State {
     return block == chunks.blocks.size() || (context.filter.limit != 0 && given >= context.filter.limit);
   }
 
+  std::size_t next(std::vector<arrow::Array>& columns);
   void fill(EventBatch& batch);
   void load_next();
   void start_block();
@@ -127,7 +128,7 @@ struct EventTables::State {
 };
 
 // Fills the batch with the rows of the next stage, of which there may be none.
-void EventTables::State::fill(EventBatch& batch) {
+void EventTable::fill(EventBatch& batch) {
   switch (stage) {
     case Stage::next_chunk:
       load_next();
@@ -161,7 +162,7 @@ void EventTables::State::fill(EventBatch& batch) {
   if (batch.rows() != 0) fill_location(batch);
 }
 
-void EventTables::State::load_next() {
+void EventTable::load_next() {
   const EventChunks::Block& from = chunks.blocks[block];
   if (chunk == from.chunks.size()) {
     stage = Stage::spans;
@@ -178,7 +179,7 @@ void EventTables::State::load_next() {
 }
 
 // Begins a block. For the first block of a process, finds the requests that other threads complete.
-void EventTables::State::start_block() {
+void EventTable::start_block() {
   calls.start_block();
   const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
   const Process* process = chunks.blocks[block].process;
@@ -199,7 +200,7 @@ void EventTables::State::start_block() {
 }
 
 // A chunk that is unreadable or too early counts as empty.
-void EventTables::State::load(const ChunkRef& ref) {
+void EventTable::load(const ChunkRef& ref) {
   const EventFilter& filter = context.filter;
   std::string reason;
   if (filter.skips(*place.process, ref)) {
@@ -225,7 +226,7 @@ void EventTables::State::load(const ChunkRef& ref) {
   add_source_calls();
 }
 
-void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
+void EventTable::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
   const Process& process = *place.process;
   for (const DecodedSpan& span : from)
     add_span({process.time_of(span.enter), process.span_ns(span.enter, span.leave),
@@ -233,7 +234,7 @@ void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::in
               have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes, place.thread, name});
 }
 
-void EventTables::State::add_source_calls() {
+void EventTable::add_source_calls() {
   const EventColumns::SourceCalls& calls_of = columns.source_calls;
   const Process& process = *place.process;
   for (std::size_t i = 0; i < calls_of.type.size(); ++i) {
@@ -252,19 +253,19 @@ void EventTables::State::add_source_calls() {
 }
 
 // Other objects are those of other sources.
-Text EventTables::State::used_file_of(std::uint16_t function, std::uint32_t object) const {
+Text EventTable::used_file_of(std::uint16_t function, std::uint32_t object) const {
   const bool is_file = meaning_of(function).access != FileAccess::none;
   return is_file ? context.texts.used_file(*place.process, object) : Text{};
 }
 
-void EventTables::State::add_span(Span span) {
+void EventTable::add_span(Span span) {
   place.process->move(place.thread, &span.start_ns, &span.duration_ns, 1);
   if (context.filter.wants_time(span.start_ns, span.duration_ns)) spans.push_back(span);
 }
 
 // Fills the batch with the spans of one thread. If several threads used the block one after another, it is called for
 // each.
-void EventTables::State::fill_spans(EventBatch& batch) {
+void EventTable::fill_spans(EventBatch& batch) {
   std::size_t end = next_span;
   while (end < spans.size() && spans[end].thread == place.thread && end - next_span < max_batch_rows) ++end;
   batch.set_rows(end - next_span);
@@ -296,7 +297,7 @@ void EventTables::State::fill_spans(EventBatch& batch) {
 }
 
 // The lists of arguments of calls of other sources than MPI.
-void EventTables::State::fill_arguments(EventBatch& batch) const {
+void EventTable::fill_arguments(EventBatch& batch) const {
   const Span* rows = spans.data() + next_span;
   const std::size_t n = batch.rows();
   const auto calls = static_cast<std::size_t>(std::count_if(rows, rows + n, [](const Span& s) { return s.is_call; }));
@@ -323,7 +324,7 @@ void EventTables::State::fill_arguments(EventBatch& batch) const {
   fill(Column::parameters, arena->allocate<double>(first[n]));
 }
 
-void EventTables::State::fill_location(EventBatch& batch) {
+void EventTable::fill_location(EventBatch& batch) {
   world.fill(batch, Column::world, place.process->world);
   rank.fill(batch, Column::rank, place.process->record.rank);
   thread.fill(batch, Column::thread, static_cast<std::int32_t>(place.thread));
@@ -331,51 +332,18 @@ void EventTables::State::fill_location(EventBatch& batch) {
   if (name != absent) thread_name.fill(batch, Column::thread_name, name);
 }
 
-EventTables::EventTables(std::unique_ptr<State> state) : state_(std::move(state)) {}
-EventTables::EventTables(EventTables&&) noexcept = default;
-EventTables& EventTables::operator=(EventTables&&) noexcept = default;
-EventTables::~EventTables() = default;
-
-std::vector<std::string> EventTables::column_names() {
-  std::vector<std::string> names;
-  for (const DeclaredColumn& column : events_columns) names.emplace_back(column.name);
-  return names;
-}
-
-Result<EventTables> EventTables::open(Run& run, EventFilter filter,
-                                      const std::optional<std::vector<std::string>>& columns) {
-  const std::vector<std::string> names = column_names();
-  std::vector<bool> wanted(names.size(), !columns);
-  for (const std::string& name : columns ? *columns : std::vector<std::string>{}) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return Failure{"events have no column " + name};
-    wanted[static_cast<std::size_t>(found - names.begin())] = true;
-  }
-  const auto wants = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
-  const bool with_sites = wants(Column::caller) || wants(Column::file) || wants(Column::line);
-  auto state = std::make_unique<State>(run, std::move(filter), std::move(wanted),
-                                       with_sites ? SiteTexts::lines : SiteTexts::none);
-  auto chunks = EventChunks::of(run, state->context.filter, state->context.choice);
-  if (!chunks) return chunks.failure();
-  state->chunks = std::move(*chunks);
-  state->warnings = state->chunks.warnings;
-  return EventTables(std::move(state));
-}
-
-const arrow::Schema& EventTables::schema() const { return state_->schema; }
-
-std::size_t EventTables::next(std::vector<arrow::Array>& columns) {
-  State& state = *state_;
-  while (!state.is_at_end()) {
-    EventBatch batch(state.fields, state.wanted, state.pool);
-    state.fill(batch);
+// Fills a column for each field of the schema with the next rows. Returns their number; 0 at the end.
+std::size_t EventTable::next(std::vector<arrow::Array>& columns_out) {
+  while (!is_at_end()) {
+    EventBatch batch(fields, wanted, pool);
+    fill(batch);
     if (batch.rows() == 0) continue;
-    const std::uint64_t limit = state.context.filter.limit;
-    const bool is_too_long = limit != 0 && batch.rows() > limit - state.given;
-    const std::size_t rows = is_too_long ? limit - state.given : batch.rows();
-    state.given += rows;
-    batch.move_to(columns);
-    for (arrow::Array& column : columns) {
+    const std::uint64_t limit = context.filter.limit;
+    const bool is_too_long = limit != 0 && batch.rows() > limit - given;
+    const std::size_t rows = is_too_long ? limit - given : batch.rows();
+    given += rows;
+    batch.move_to(columns_out);
+    for (arrow::Array& column : columns_out) {
       column.length = rows;
       if (is_too_long && column.nulls != 0) column.nulls = -1;
     }
@@ -384,6 +352,26 @@ std::size_t EventTables::next(std::vector<arrow::Array>& columns) {
   return 0;
 }
 
-const std::vector<std::string>& EventTables::warnings() const { return state_->warnings; }
+}  // namespace
+
+Result<TableStream> event_table(Run& run, EventFilter filter, const std::optional<std::vector<std::string>>& columns) {
+  std::vector<bool> wanted(std::size(events_columns), !columns);
+  for (const std::string& name : columns ? *columns : std::vector<std::string>{}) {
+    const auto is_it = [&](const DeclaredColumn& column) { return column.name == name; };
+    const auto found = std::find_if(std::begin(events_columns), std::end(events_columns), is_it);
+    if (found == std::end(events_columns)) return Failure{"events have no column " + name};
+    wanted[static_cast<std::size_t>(found - std::begin(events_columns))] = true;
+  }
+  const auto wants = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
+  const bool with_sites = wants(Column::caller) || wants(Column::file) || wants(Column::line);
+  const auto state = std::make_shared<EventTable>(run, std::move(filter), std::move(wanted),
+                                                  with_sites ? SiteTexts::lines : SiteTexts::none);
+  auto chunks = EventChunks::of(run, state->context.filter, state->context.choice);
+  if (!chunks) return chunks.failure();
+  state->chunks = std::move(*chunks);
+  state->warnings = state->chunks.warnings;
+  return TableStream{state->schema, [state](std::vector<arrow::Array>& out) { return state->next(out); },
+                     [state] { return state->warnings; }};
+}
 
 }  // namespace tare::reader

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "format/event_codec.h"
+#include "reader/events/declared_tables.h"
 #include "reader/testing/event_lines.h"
 #include "reader/testing/synthetic.h"
 
@@ -47,14 +48,14 @@ class EventTablesTest : public ::testing::Test {
   static std::string chunk_of(std::uint32_t sequence, const std::string& records) {
     return events_chunk(process_record(1, ProcessState::exited), 0, sequence, records);
   }
-  static std::vector<std::vector<std::string>> rows_of(EventTables& tables) {
+  static std::vector<std::vector<std::string>> rows_of(TableStream& tables) {
     std::vector<std::vector<std::string>> rows;
     std::vector<arrow::Array> columns;
     for (std::size_t count = tables.next(columns); count != 0; count = tables.next(columns)) {
       for (std::size_t i = 0; i < count; ++i) {
         auto& row = rows.emplace_back();
         for (std::size_t k = 0; k < columns.size(); ++k)
-          row.push_back(testing::text_of(tables.schema()[k], columns[k], i));
+          row.push_back(testing::text_of(tables.schema[k], columns[k], i));
       }
     }
     return rows;
@@ -66,14 +67,14 @@ class EventTablesTest : public ::testing::Test {
 TEST_F(EventTablesTest, OnlyTheColumnsAskedFor) {
   write(chunk_of(0, sends(2000, 3)));
   auto run = open();
-  auto tables = EventTables::open(run, {}, std::vector<std::string>{"peer", "function", "start_ns"});
+  auto tables = event_table(run, {}, std::vector<std::string>{"peer", "function", "start_ns"});
   ASSERT_TRUE(tables) << tables.error();
-  ASSERT_EQ(tables->schema().size(), 3U);
-  EXPECT_EQ(tables->schema()[0].name, "start_ns") << "in the order of the table";
+  ASSERT_EQ(tables->schema.size(), 3U);
+  EXPECT_EQ(tables->schema[0].name, "start_ns") << "in the order of the table";
   const auto rows = rows_of(*tables);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[1], (std::vector<std::string>{"1700000000000002010", "'MPI_Send'", "1"}));
-  const auto none = EventTables::open(run, {}, std::vector<std::string>{"colour"});
+  const auto none = event_table(run, {}, std::vector<std::string>{"colour"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error(), "events have no column colour");
 }
@@ -82,7 +83,7 @@ TEST_F(EventTablesTest, ALimitCutsABatch) {
   write(chunk_of(0, sends(2000, 30)) + chunk_of(1, sends(3000, 30)));
   auto run = open();
   for (const std::uint64_t limit : {1U, 29U, 30U, 31U, 60U, 100U}) {
-    auto tables = EventTables::open(run, {{}, {}, {}, {}, limit});
+    auto tables = event_table(run, {{}, {}, {}, {}, limit});
     EXPECT_EQ(rows_of(*tables).size(), std::min<std::uint64_t>(limit, 60)) << limit;
   }
 }
@@ -113,7 +114,7 @@ TEST_F(EventTablesTest, WindowsAndFilesHaveTheirCommunicator) {
   read.communicator = 3;
   write(chunk_of(0, bytes_of(put) + bytes_of(read)));
   auto run = open();
-  auto tables = EventTables::open(
+  auto tables = event_table(
       run, {}, std::vector<std::string>{"communicator", "window", "window_key", "mpi_file", "mpi_file_key"});
   const auto rows = rows_of(*tables);
   ASSERT_EQ(rows.size(), 2U);
@@ -132,7 +133,7 @@ TEST_F(EventTablesTest, RequestsOfALostCallAreNoOnes) {
   for (const bool is_lost : {false, true}) {
     write(chunk_of(0, wait) + chunk_of(is_lost ? 2 : 1, completed(5) + later));
     auto run = open();
-    auto tables = EventTables::open(run, {}, std::vector<std::string>{"tag"});
+    auto tables = event_table(run, {}, std::vector<std::string>{"tag"});
     const auto rows = rows_of(*tables);
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0][0], is_lost ? "" : "9");
@@ -145,7 +146,7 @@ TEST_F(EventTablesTest, DamageIsSteppedOver) {
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   write(chunk_of(0, sends(2000, 3)) + damaged + chunk_of(2, sends(4000, 3)));
   auto run = open();
-  auto tables = EventTables::open(run, {});
+  auto tables = event_table(run, {});
   EXPECT_EQ(rows_of(*tables).size(), 6U);
   ASSERT_EQ(tables->warnings().size(), 1U);
   EXPECT_NE(tables->warnings()[0].find("3 events were skipped"), std::string::npos) << tables->warnings()[0];
@@ -158,10 +159,9 @@ TEST_F(EventTablesTest, BatchesOutliveTheirStream) {
   ArrowSchema schema;
   {
     auto run = open();
-    auto tables = std::make_shared<EventTables>(std::move(*EventTables::open(run, {})));
+    auto table = event_table(run, {});
     ArrowArrayStream stream;
-    arrow::export_stream(
-        tables->schema(), [tables](std::vector<arrow::Array>& columns) { return tables->next(columns); }, stream);
+    arrow::export_stream(table->schema, std::move(table->next), stream);
     ASSERT_EQ(stream.get_schema(&stream, &schema), 0);
     for (ArrowArray& batch : batches) ASSERT_EQ(stream.get_next(&stream, &batch), 0);
     ArrowArray end;
@@ -171,7 +171,7 @@ TEST_F(EventTablesTest, BatchesOutliveTheirStream) {
     EXPECT_EQ(stream.release, nullptr);
   }
   EXPECT_STREQ(schema.format, "+s");
-  ASSERT_EQ(schema.n_children, static_cast<std::int64_t>(EventTables::column_names().size()));
+  ASSERT_EQ(schema.n_children, static_cast<std::int64_t>(std::size(events_columns)));
   EXPECT_STREQ(schema.children[0]->name, "start_ns");
   schema.release(&schema);
   EXPECT_EQ(batches[0].length + batches[1].length, 60);

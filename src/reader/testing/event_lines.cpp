@@ -207,11 +207,11 @@ std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows) {
 }
 
 std::vector<std::string> lines_of_tables(Run& run, const EventFilter& filter) {
-  auto tables = EventTables::open(run, filter);
+  auto tables = event_table(run, filter);
   EXPECT_TRUE(tables) << tables.error();
   std::vector<std::string> lines;
   std::vector<arrow::Array> columns;
-  const arrow::Schema& schema = tables->schema();
+  const arrow::Schema& schema = tables->schema;
   for (std::size_t rows = tables->next(columns); rows != 0; rows = tables->next(columns)) {
     for (std::size_t i = 0; i < rows; ++i) {
       std::string line;

@@ -1,4 +1,4 @@
-// For tests: events as text, one line each, so that those of EventStream and EventTables can be compared.
+// For tests: events as text, one line each, so that those of EventStream and event_table() can be compared.
 #pragma once
 
 #include <string>
