@@ -1,4 +1,4 @@
-"""Programs of one process, with and without tare, and beside EZTrace if it is installed."""
+"""Programs of one process, with and without tare, and beside EZTrace and uftrace if they are installed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ def compiled(compiler: Sequence[str], source: Path, name: str) -> Path:
     return out
 
 
-def beside_eztrace(rounds: int, tools: tuple[Tool, ...], module: str, argv: Sequence[Path | str]) -> Rounds:
+# It records the calls that the program itself makes of functions in libraries.
+UFTRACE = Tool("uftrace record --force")
+
+
+def beside_peers(rounds: int, tools: tuple[Tool, ...], module: str, argv: Sequence[Path | str]) -> Rounds:
     """`module`: that of EZTrace. Each run has a directory of its own, in which it runs."""
-    peers = (EZTRACE,) if shutil.which("eztrace") else ()
+    peers = (peer for name, peer in (("eztrace", EZTRACE), ("uftrace", UFTRACE)) if shutil.which(name))
     return interleave(rounds, (*tools, *peers), partial(_run, argv, module))
 
 
@@ -38,10 +42,12 @@ def _run(argv: Sequence[Path | str], module: str, tool: Tool) -> Outcome:
             prefix = [TARE, "run", *tool.tare, "-q", "-o", out, "--"]
         if tool.eztrace:
             prefix = ["eztrace", "-t", module, "-o", out]
+        if tool is UFTRACE:
+            prefix = ["uftrace", "record", "--force", "-d", out]
         start = time.perf_counter()
         command = [str(word) for word in (*prefix, *argv)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=directory)
         if done.returncode != 0:
-            kind = PeerError if tool.eztrace else BenchError
+            kind = PeerError if tool in (EZTRACE, UFTRACE) else BenchError
             raise kind(f"exit code {done.returncode} of {argv[0]}\n{done.stdout}{done.stderr}")
         return Outcome(done.stdout, time.perf_counter() - start)

@@ -1,9 +1,9 @@
-"""Calls on a file in the page cache: what recording them adds, here and by EZTrace."""
+"""Calls on a file in the page cache: what recording them adds, here, by EZTrace and by uftrace."""
 
 from __future__ import annotations
 
 from interleave import Rounds
-from one_process import beside_eztrace, compiled
+from one_process import beside_peers, compiled
 from report import Table, over_bare
 
 from tools import BARE, ROOT, Outcome, Tool
@@ -22,7 +22,7 @@ CALLS: dict[str, tuple[str, float | None]] = {
 
 def measure(rounds: int) -> list[Table]:
     program = compiled(["gcc", "-O2"], ROOT / "bench" / "page_reads.c", "page_reads")
-    measured = beside_eztrace(rounds, (BARE, OFF, PROFILE, TRACE), "posixio", [program, "pages", "30"])
+    measured = beside_peers(rounds, (BARE, OFF, PROFILE, TRACE), "posixio", [program, "pages", "30"])
     return [_table(measured, title, key, limit) for key, (title, limit) in CALLS.items()]
 
 

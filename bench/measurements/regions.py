@@ -1,4 +1,4 @@
-"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording adds, here and by EZTrace."""
+"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording adds, here, by EZTrace and by uftrace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from interleave import Rounds
-from one_process import beside_eztrace, compiled
+from one_process import beside_peers, compiled
 from report import Table, over_bare
 
 from tools import BARE, ROOT, Outcome, Tool
@@ -32,7 +32,7 @@ def measure(rounds: int) -> list[Table]:
     tables = []
     for number, (name, (compiler, module)) in enumerate(RUNTIMES.items()):
         argv: list[Path | str] = [compiled(compiler, SOURCE, f"parallel_regions_{number}"), "100", "100"]
-        measured = beside_eztrace(rounds, (BARE, OFF, PROFILE, TRACE), module, argv)
+        measured = beside_peers(rounds, (BARE, OFF, PROFILE, TRACE), module, argv)
         tables.append(
             _table(f"A parallel region, 2 threads, {name}", measured, "region_min_ns", {PROFILE: LIMIT})
         )
