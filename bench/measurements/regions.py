@@ -1,4 +1,4 @@
-"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording adds, here, by EZTrace and by uftrace."""
+"""Parallel regions of OpenMP with 2 threads, in each runtime: what recording adds, here and by peers."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Event = dict[str, Any]  # as Run.events() has them
 
 
 class CallSite(NamedTuple):
-    """Where a call of MPI is made."""
+    """A function of MPI, and where it is called."""
 
     function: str
     caller: str | None

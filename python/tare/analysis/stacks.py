@@ -48,7 +48,7 @@ CodeTimes = dict[int, dict[str, Sampled]]
 
 
 def times_of_ranks(recorded: Run, world: int) -> CodeTimes:
-    """Of each rank of a world, the time in each function of the program.
+    """The time in each function of the program, of each rank of a world.
 
     Time in libraries counts to the function of the program that calls them. A rank without samples is empty.
     """
