@@ -56,7 +56,7 @@ def function_of(row: dict[str, Any]) -> str:
 
 
 def is_near(found_ms: float, true_ms: float) -> bool:
-    """Whether they differ by at most four deviations of a share of samples of 10 ms each, and some samples."""
+    """Whether they differ by at most four deviations of a share of 10 ms samples, and some samples."""
     share = true_ms / IN_ALL
     return abs(found_ms - true_ms) <= 10 * (4 * sqrt(IN_ALL / 10 * share * (1 - share)) + 6)
 
