@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING
 
 from tare import __version__, functions
 from tare.analysis import profile, stacks
+from tare.analysis.code_times import function_name
 from tare.errors import CommandError
 from tare.streams import visible
 
 if TYPE_CHECKING:
-    from tare._native import Frame
     from tare.analysis.profile import Chosen
     from tare.runs.run import Run
 
-UNKNOWN = "(unknown)"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 # A function, its file and its line.
@@ -67,13 +66,9 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
 
 def _places(of: profile.CallPath) -> Iterator[Place]:
     for frame in reversed(of.path):
-        yield _name(frame), frame.file and visible(frame.file), frame.line
+        yield visible(function_name(frame)), frame.file and visible(frame.file), frame.line
         if frame.tail_call:
             yield visible(frame.tail_call), None, None
-
-
-def _name(frame: Frame) -> str:
-    return visible(frame.caller) if frame.caller else UNKNOWN
 
 
 def write_folded(stacks: list[Stacks], to: Path) -> None:
