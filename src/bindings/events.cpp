@@ -8,6 +8,7 @@
 #include "bindings/parts.h"
 #include "bindings/text.h"
 #include "bindings/words.h"
+#include "reader/events/event_stream.h"
 #include "reader/events/program_event.h"
 
 namespace tare::bindings {

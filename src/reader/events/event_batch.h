@@ -54,6 +54,14 @@ class EventBatch {
     array(column) = {rows_, 0, {}, {values, arena_}, {}};
     return values;
   }
+  // Fills a column, if it is wanted, with the values of the rows.
+  template <typename T, typename ValueOf>
+  void fill(EventColumn column, T nothing, const ValueOf& value_of) {
+    if (!wants(column)) return;
+    T* values = fill<T>(column);
+    for (std::size_t i = 0; i < rows_; ++i) values[i] = value_of(i);
+    mark_absent(column, values, nothing);
+  }
   template <typename T>
   void mark_absent(EventColumn column, T* values, T nothing) {
     reader::mark_absent(array(column), values, nothing, arena_);

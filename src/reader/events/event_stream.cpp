@@ -1,16 +1,15 @@
 #include "reader/events/event_stream.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <queue>
-#include <unordered_map>
+#include <span>
 #include <utility>
 
-#include "format/event_columns.h"
-#include "format/function_meaning.h"
+#include "reader/events/chunk_calls.h"
 #include "reader/events/event_chunks.h"
-#include "reader/events/open_requests.h"
-#include "reader/store/chunk_scan.h"
+#include "reader/events/handed_over.h"
 
 namespace tare::reader {
 namespace {
@@ -22,16 +21,12 @@ constexpr std::size_t max_reserved = 4096;  // rows
 bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
 
 // Data that all cursors share.
-struct Context {
-  Context(const Run& of, EventFilter with)
-      : run(&of), filter(std::move(with)), choice(of, filter), rooted(rooted_functions(of.functions())) {}
+struct Context : EventContext {
+  using EventContext::EventContext;
 
-  const Run* run;
-  EventFilter filter;
-  EventChoice choice;
-  std::vector<bool> rooted;  // by function number
   EventChunks chunks;
   std::vector<std::string> warnings;
+  EventBlock::Decoded decoded;
 
   bool wants(const EventRow& row) const {
     if (row.kind == EventKind::flush && !choice.wants_flushes()) return false;
@@ -43,14 +38,17 @@ struct Context {
   }
 };
 
-// The chunks of one location block, in order.
+// The rows of one location block, in order.
 class Cursor {
  public:
-  Cursor(const Run& run, const Process& process, OpenRequests& open, std::vector<ChunkRef> chunks)
-      : process_(&process),
-        number_(static_cast<std::uint32_t>(&process - run.processes().data())),
-        open_requests_(&open),
-        chunks_(std::move(chunks)) {}
+  // `handed_over`: of the process. `block`: index among its blocks.
+  Cursor(const Context& context, const EventChunks::Block& of, const HandedOver& handed_over, std::size_t block)
+      : process_(of.process),
+        number_(static_cast<std::uint32_t>(of.process - context.run.processes().data())),
+        reading_(of),
+        calls_(context),
+        handed_over_(&handed_over),
+        block_(block) {}
 
   // Makes front() valid. False at the end.
   bool prepare(Context& context) {
@@ -59,270 +57,133 @@ class Cursor {
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  // To be called in the order of time over all cursors, so that all requests that other threads started before are
-  // known.
-  EventRow take(const Context& context) {
-    EventRow row = std::move(rows_[next_++]);
-    find_started(row, context);
-    if (row.requests.size() == 1 && !context.filter.lists_all_requests) {
-      say_in_row(row, row.requests.front());
-      row.requests.clear();
-    }
-    return row;
-  }
+  EventRow take() { return std::move(rows_[next_++]); }
 
  private:
   // Decodes the rows of one more chunk. False if there is none.
   bool load(Context& context) {
-    if (chunk_ == chunks_.size() && held_back_.empty()) return false;
+    if (!reading_.next(context.filter, context.decoded)) return false;
     rows_ = std::move(held_back_);
     held_back_.clear();
     next_ = 0;
-    if (chunk_ < chunks_.size()) decode(chunks_[chunk_++], context);
+    reading_.place.completed = handed_over_->of_chunk(block_, reading_.number());
+    if (!reading_.damage.empty()) {
+      const ChunkRef& chunk = reading_.chunk();
+      context.warnings.push_back(damaged_events(context.chunks.file_names[chunk.file], chunk, reading_.damage));
+    }
+    calls_.read(context.decoded.columns, reading_.place);
+    add_calls(context);
+    add_others(context);
     const auto earlier = [](const EventRow& a, const EventRow& b) { return a.start_ns < b.start_ns; };
     if (!std::is_sorted(rows_.begin(), rows_.end(), earlier)) std::stable_sort(rows_.begin(), rows_.end(), earlier);
-    if (chunk_ < chunks_.size()) hold_back();
-    const auto& end_ns = context.filter.end_ns;
-    if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
-    std::erase_if(rows_, [&](EventRow& row) {
-      if (context.wants(row)) return false;
-      find_started(row, context);  // so that the list of open requests does not keep it
-      return true;
-    });
+    // What is behind a call that waits for the next chunk waits, too.
+    if (const auto since = calls_.held_since_ns()) {
+      const auto from =
+          std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.start_ns > *since; });
+      held_back_.assign(std::make_move_iterator(from), std::make_move_iterator(rows_.end()));
+      rows_.erase(from, rows_.end());
+    }
     return true;
   }
 
-  // Keeps the last call back, because records of the next chunk may belong to it; not if an event was recorded after
-  // it.
-  void hold_back() {
-    const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
-    const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
-    if (last == rows_.rend()) return;
-    const auto from = std::prev(last.base());
-    const auto is_behind = [&](const EventRow& row) {
-      return is_event(row.kind) &&
-             is_before(from->start_ns, row.start_ns, static_cast<std::uint64_t>(from->duration_ns));
-    };
-    if (std::any_of(from, rows_.end(), is_behind)) return;
-    held_back_.assign(std::make_move_iterator(from), std::make_move_iterator(rows_.end()));
-    rows_.erase(from, rows_.end());
+  void add_calls(const Context& context) {
+    auto next = calls_.requests.begin();
+    for (std::uint32_t i = 0; i < calls_.count(); ++i) {
+      EventRow& row = rows_.emplace_back(calls_.values[calls_.signature[i]]);
+      const EventRequest& message = calls_.messages[i];
+      row.start_ns = calls_.start_ns[i];
+      row.duration_ns = calls_.duration_ns[i];
+      row.request = message.request;
+      row.starter = message.starter;
+      row.peer = message.peer;
+      row.peer_world = message.peer_world;
+      row.tag = message.tag;
+      row.bytes = message.bytes;
+      locate(row);
+      const auto is_of_other = [i](const ChunkCalls::Request& request) { return request.call != i; };
+      const auto end = std::find_if(next, calls_.requests.end(), is_of_other);
+      if (end - next > 1 || context.filter.lists_all_requests) row.requests.assign(next, end);
+      next = end;
+    }
   }
 
-  void decode(const ChunkRef& chunk, Context& context) {
-    if (context.filter.skips(*process_, chunk)) return;
-    std::string reason;
-    if (!load_chunk(chunk, raw_, reason) || !decode_columns(chunk.header, raw_.data(), raw_.size(), columns_, reason)) {
-      context.warnings.push_back(damaged_events(context.chunks.file_names[chunk.file], chunk, reason));
-      return;
-    }
-    const std::size_t before = rows_.size();
-    started_.clear();
-    add_starts(UINT32_MAX, before, chunk.header.location, context);
-    for (std::uint32_t i = 0; i < columns_.calls.signature.size(); ++i) {
-      add_call(chunk, i, context);
-      add_starts(i, before, chunk.header.location, context);
-    }
-    for (std::size_t i = 0; i < columns_.completions.call.size();) i = complete(before, i, context);
-    const EventKind drained = is_of_tared(chunk.header.block) ? EventKind::drain : EventKind::flush;
-    for (const DecodedSpan& span : columns_.flushes) add(chunk, span, drained);
-    for (const DecodedSpan& span : columns_.losses) add(chunk, span, EventKind::loss);
-    const EventColumns::Events &events = columns_.events, &raw_events = columns_.raw_events;
+  void add_others(const Context& context) {
+    const EventColumns& columns = context.decoded.columns;
+    const std::size_t first = rows_.size();
+    const EventKind drained = is_of_tared(reading_.chunk().header.block) ? EventKind::drain : EventKind::flush;
+    for (const DecodedSpan& span : columns.flushes) add(span, drained);
+    for (const DecodedSpan& span : columns.losses) add(span, EventKind::loss);
+    const EventColumns::Events &events = columns.events, &raw_events = columns.raw_events;
     for (std::size_t i = 0; i < events.type.size(); ++i) {
-      EventRow& row = add_event(chunk, events, i, EventKind::event);
-      const auto* words = columns_.parameters.data();
+      EventRow& row = add_event(events, i, EventKind::event);
+      const auto* words = columns.parameters.data();
       row.parameters.assign(words + events.first[i], words + events.first[i + 1]);
     }
-    for (std::size_t i = 0; i < columns_.source_calls.type.size(); ++i) add_source_call(chunk, i, context);
+    for (std::size_t i = 0; i < columns.source_calls.type.size(); ++i) add_source_call(columns, i, context);
     for (std::size_t i = 0; i < raw_events.type.size(); ++i) {
-      const std::uint32_t first = raw_events.first[i];
-      EventRow& row = add_event(chunk, raw_events, i, EventKind::raw_event);
-      row.text.assign(columns_.text, first, raw_events.first[i + 1] - first);
+      const std::uint32_t from = raw_events.first[i];
+      EventRow& row = add_event(raw_events, i, EventKind::raw_event);
+      row.text.assign(columns.text, from, raw_events.first[i + 1] - from);
     }
+    const auto is_unwanted = [&](const EventRow& row) { return !context.wants(row); };
+    rows_.erase(std::remove_if(rows_.begin() + static_cast<std::ptrdiff_t>(first), rows_.end(), is_unwanted),
+                rows_.end());
   }
 
-  EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::int64_t duration_ns) {
+  EventRow& add_row(std::uint64_t enter, std::int64_t duration_ns) {
     EventRow& row = rows_.emplace_back();
     row.start_ns = process_->time_of(enter);
     row.duration_ns = duration_ns;
-    row.process = number_;
-    row.world = process_->world;
-    row.rank = process_->record.rank;
-    row.thread = chunk.header.location;
+    locate(row);
     process_->move(row.thread, &row.start_ns, &row.duration_ns, 1);
-    const auto named = process_->thread_names.find(row.thread);
-    if (named != process_->thread_names.end()) row.thread_name = &named->second;
     return row;
   }
 
-  void add_call(const ChunkRef& chunk, std::size_t i, const Context& context) {
-    const EventColumns::Signatures& s = columns_.signatures;
-    const auto k = static_cast<std::size_t>(columns_.calls.signature[i]);
-    const std::uint64_t enter = columns_.calls.enter[i], leave = enter + columns_.calls.duration[i];
-    const std::uint64_t ticks = leave > enter ? leave - enter : 0;
-    EventRow& row = add_row(chunk, enter, process_->clock.duration_ns(ticks << process_->shift()));
-    const auto communicator = static_cast<std::uint32_t>(s.communicator[k]);
-    row.function = FunctionNames::lookup(*process_->functions, static_cast<std::uint16_t>(s.function[k]));
-    row.rooted = context.rooted[row.function];
-    row.site = process_->sites.find(static_cast<std::uint32_t>(s.site[k]));
-    row.communicator = process_->communicators.find(communicator);
-    row.scope = process_->scopes.find(communicator);
-    row.bytes = static_cast<std::uint64_t>(s.bytes[k]);
-    row.peer = static_cast<std::int32_t>(s.peer[k]);
-    row.peer_world = world_rank(row.communicator, row.peer, context);
-    (meaning_of(row.function).kind == CallClass::epoch ? row.epoch : row.tag) = static_cast<std::int32_t>(s.tag[k]);
-    row.received = static_cast<std::uint64_t>(s.received[k]);
-    row.source = static_cast<std::int32_t>(s.source[k]);
-    row.source_world = world_rank(row.communicator, row.source, context);
-    row.source_tag = static_cast<std::int32_t>(s.source_tag[k]);
-    row.request = start_request(static_cast<std::uint32_t>(columns_.calls.request[i]), communicator, row.thread,
-                                process_->shown(row.thread, process_->time_of(leave)))
-                      .request;
+  void locate(EventRow& row) const {
+    row.process = number_;
+    row.world = process_->world;
+    row.rank = process_->record.rank;
+    row.thread = reading_.place.thread;
+    const auto named = process_->thread_names.find(row.thread);
+    if (named != process_->thread_names.end()) row.thread_name = &named->second;
   }
 
-  void add_source_call(const ChunkRef& chunk, std::size_t i, const Context& context) {
-    const EventColumns::SourceCalls& calls = columns_.source_calls;
-    EventRow& row = add_row(chunk, calls.time[i], process_->span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
+  void add_source_call(const EventColumns& columns, std::size_t i, const Context& context) {
+    const EventColumns::SourceCalls& calls = columns.source_calls;
+    EventRow& row = add_row(calls.time[i], process_->span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
     row.kind = EventKind::source_call;
     row.function = FunctionNames::lookup(*process_->functions, calls.type[i]);
     row.site = process_->sites.find(static_cast<std::uint32_t>(calls.site[i]));
     row.object = static_cast<std::uint32_t>(calls.object[i]);
-    const auto* first = columns_.arguments.data() + calls.first[i];
+    const auto* first = columns.arguments.data() + calls.first[i];
     const std::size_t count = calls.first[i + 1] - calls.first[i];
     row.parameters.assign(first, first + count);
-    row.bytes = static_cast<std::uint64_t>(context.run->functions().bytes_among(row.function, first, count));
+    row.bytes = static_cast<std::uint64_t>(context.run.functions().bytes_among(row.function, first, count));
   }
 
-  std::int32_t world_rank(std::int32_t communicator, std::int32_t peer, const Context& context) const {
-    return context.run->world_rank(communicator, process_->record.rank, peer);
-  }
-
-  // Gives a request a new number, in the order of starts in this location. Recorded numbers cannot be used: handles are
-  // used again, and requests that complete in the chunk where they start have none.
-  StartedRequest start_request(std::uint32_t recorded, std::uint32_t communicator, std::uint32_t thread,
-                               std::int64_t since_ns) {
-    if (recorded == no_request) return {};
-    const StartedRequest started{++last_request_, communicator, thread};
-    if (recorded != completed_in_chunk) open_requests_->start(recorded, since_ns, started);
-    return started;
-  }
-  // Adds the requests that a call with several requests started.
-  void add_starts(std::uint32_t call, std::size_t first_row, std::uint32_t thread, const Context& context) {
-    EventRow* row = row_of(call, first_row);
-    const EventColumns::Starts& starts = columns_.starts;
-    for (std::size_t i = started_.size(); i < starts.call.size() && starts.call[i] == call; ++i) {
-      const auto signature = static_cast<std::size_t>(starts.signature[i]);
-      const auto communicator = static_cast<std::uint32_t>(columns_.signatures.communicator[signature]);
-      const std::int64_t since_ns = row == nullptr ? INT64_MIN : row->start_ns;
-      started_.push_back(start_request(static_cast<std::uint32_t>(starts.request[i]), communicator, thread, since_ns));
-      if (row != nullptr)
-        row->requests.push_back(described(started_.back(), thread, message_of(starts.signature[i]), context));
-    }
-  }
-  // What the signature of a start or a completion says of its message.
-  EventRequest message_of(std::int64_t signature) const {
-    const EventColumns::Signatures& s = columns_.signatures;
-    const auto k = static_cast<std::size_t>(signature);
-    return {.peer = static_cast<std::int32_t>(s.peer[k]),
-            .tag = static_cast<std::int32_t>(s.tag[k]),
-            .bytes = static_cast<std::uint64_t>(s.bytes[k])};
-  }
-  // Completes the description of a request. `thread`: the thread of the row that contains it.
-  EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
-                         const Context& context) const {
-    request.request = started.request;
-    if (started.request != no_request && started.thread != thread) request.starter = started.thread;
-    request.communicator = process_->communicators.find(started.communicator);
-    request.peer_world = world_rank(request.communicator, request.peer, context);
-    return request;
-  }
-  // The row of a call of the chunk whose first row is at first_row. UINT32_MAX: the last call of the chunk before,
-  // which was kept back. nullptr if there is none.
-  EventRow* row_of(std::uint32_t call, std::size_t first_row) {
-    if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
-    return call < columns_.calls.signature.size() ? &rows_[first_row + call] : nullptr;
-  }
-  // A request that this chunk starts. `start`: index in EventColumns::requests
-  StartedRequest started_here(std::uint32_t start, std::size_t first_row) const {
-    const std::uint32_t call = columns_.requests.call[start], nth = columns_.requests.nth[start];
-    if (nth != UINT32_MAX) return nth < started_.size() ? started_[nth] : StartedRequest{};
-    const EventRow& row = rows_[first_row + call];
-    const auto signature = static_cast<std::size_t>(columns_.calls.signature[call]);
-    return {row.request, static_cast<std::uint32_t>(columns_.signatures.communicator[signature]), row.thread};
-  }
-  // Finds the requests that a row completed and whose starts are in other chunks.
-  void find_started(EventRow& row, const Context& context) {
-    for (EventRequest& request : row.requests) {
-      const std::uint32_t recorded = std::exchange(request.recorded, no_request);
-      if (recorded == no_request) continue;
-      request = described(open_requests_->complete(recorded, row.start_ns), row.thread, request, context);
-    }
-  }
-
-  void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
-    EventRow& row = add_row(chunk, span.enter, process_->span_ns(span.enter, span.leave));
+  void add(const DecodedSpan& span, EventKind kind) {
+    EventRow& row = add_row(span.enter, process_->span_ns(span.enter, span.leave));
     row.kind = kind;
     row.records = span.records;
     if (kind != EventKind::loss) row.bytes = span.bytes;
   }
 
-  EventRow& add_event(const ChunkRef& chunk, const EventColumns::Events& events, std::size_t i, EventKind kind) {
-    EventRow& row = add_row(chunk, events.time[i], 0);
+  EventRow& add_event(const EventColumns::Events& events, std::size_t i, EventKind kind) {
+    EventRow& row = add_row(events.time[i], 0);
     row.kind = kind;
     row.event_type = process_->event_types.find(events.type[i]);
     return row;
   }
 
-  // Adds all completions of one call, beginning with `from`. Returns the first completion of the next call.
-  std::size_t complete(std::size_t first_row, std::size_t from, const Context& context) {
-    const EventColumns::Completions& completions = columns_.completions;
-    const std::uint32_t call = completions.call[from];
-    std::size_t to = from;
-    while (to < completions.call.size() && completions.call[to] == call) ++to;
-    EventRow* row = row_of(call, first_row);
-    if (row == nullptr) return to;
-    // The next chunk may complete further requests of the last call.
-    const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < columns_.calls.signature.size();
-    for (std::size_t i = from; i < to; ++i) {
-      EventRequest request = message_of(completions.signature[i]);
-      if (request.bytes != no_bytes) row->bytes = request.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
-      const std::uint32_t start = completions.start[i];
-      const bool is_of_chunk = start != UINT32_MAX;
-      if (is_of_chunk)
-        request = described(started_here(start, first_row), row->thread, request, context);
-      else
-        request.recorded = static_cast<std::uint32_t>(completions.request[i]);
-      if (is_only && is_of_chunk && !context.filter.lists_all_requests)
-        say_in_row(*row, request);
-      else
-        row->requests.push_back(request);
-    }
-    return to;
-  }
-
-  // Moves the only request of a call into the fields of its row.
-  static void say_in_row(EventRow& row, const EventRequest& request) {
-    if (row.peer == no_peer) {
-      row.peer = request.peer;
-      row.peer_world = request.peer_world;
-    }
-    if (row.tag == no_tag) row.tag = request.tag;
-    if (row.request != no_request) return;
-    row.request = request.request;
-    row.starter = request.starter;
-  }
-
   const Process* process_;
-  std::uint32_t number_;         // index in Run::processes()
-  OpenRequests* open_requests_;  // shared by all cursors of the process
-  std::vector<ChunkRef> chunks_;
-  std::size_t chunk_ = 0;
+  std::uint32_t number_;  // index in Run::processes()
+  EventBlock reading_;
+  ChunkCalls calls_;
+  const HandedOver* handed_over_;
+  std::size_t block_;
   std::vector<EventRow> rows_;
   std::size_t next_ = 0;
   std::vector<EventRow> held_back_;
-  std::uint32_t last_request_ = no_request;
-  std::vector<StartedRequest> started_;  // requests that the chunk starts
-  std::vector<char> raw_;
-  EventColumns columns_;
 };
 
 }  // namespace
@@ -331,7 +192,7 @@ struct EventStream::State {
   State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
 
   Context context;
-  std::unordered_map<const Process*, OpenRequests> open_requests;
+  std::deque<HandedOver> handed_over;  // by process
   std::vector<Cursor> cursors;
   using Head = std::pair<std::int64_t, std::size_t>;  // start_ns, cursor
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
@@ -354,8 +215,14 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
   if (!chunks) return chunks.failure();
   context.chunks = std::move(*chunks);
   context.warnings = context.chunks.warnings;
-  for (EventChunks::Block& block : context.chunks.blocks)
-    state->cursors.emplace_back(run, *block.process, state->open_requests[block.process], std::move(block.chunks));
+  const std::span<const EventChunks::Block> blocks = context.chunks.blocks;
+  for (std::size_t i = 0, first = 0; i < blocks.size(); ++i) {
+    if (i == 0 || blocks[i].process != blocks[first].process) {
+      first = i;
+      state->handed_over.push_back(HandedOver::of_process(blocks.subspan(i), context.filter));
+    }
+    state->cursors.emplace_back(context, blocks[i], state->handed_over.back(), i - first);
+  }
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
   return EventStream(std::move(state));
 }
@@ -372,7 +239,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
     const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
     Cursor& from = state.cursors[cursor];
     do {
-      rows.push_back(from.take(state.context));
+      rows.push_back(from.take());
       ++state.given;
     } while (rows.size() < count && (limit == 0 || state.given < limit) && from.prepare(state.context) &&
              from.front().start_ns <= until);

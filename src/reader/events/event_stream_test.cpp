@@ -443,6 +443,15 @@ TEST_F(EventStreamTest, ADefinitionOfAnUnknownClassIsDamage) {
   EXPECT_EQ(run_->warnings().size(), 1U);
 }
 
+TEST_F(EventStreamTest, TheLastCallOfAThreadIsNotThatOfTheNextInItsBlock) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 3, 0, sends(3000, 2), 3) +
+                           events_chunk(process, 3, 1, sends(4000, 2), 5));
+  std::vector<std::uint32_t> threads;
+  for (const auto& row : events()) threads.push_back(row.thread);
+  EXPECT_EQ(threads, (std::vector<std::uint32_t>{3, 3, 5, 5}));
+}
+
 TEST_F(EventStreamTest, ACallFollowedByManyEventsIsNotHeldBack) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   // The call before the events is complete; the last call has its completion in the next chunk.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "format/event_columns.h"
 #include "format/function_meaning.h"
 #include "reader/events/event_batch.h"
+#include "reader/events/event_block.h"
 #include "reader/events/event_chunks.h"
 #include "reader/events/event_table_calls.h"
 #include "reader/events/event_table_context.h"
@@ -98,13 +100,12 @@ struct EventTable {
   // The position: which part of the current chunk, or of the block, comes next.
   enum class Stage : std::uint8_t { calls, events, raw_events, next_chunk, spans };
   Stage stage = Stage::next_chunk;
-  std::size_t block = 0, chunk = 0;
+  std::size_t block = 0;
+  std::optional<EventBlock> reading;  // of the block
   ChunkPlace place{};
   HandedOver handed_over;       // for the current process
   std::size_t first_block = 0;  // index of the first block of this process
-  std::uint32_t next_sequence = 0;
-  std::vector<char> raw;
-  EventColumns columns;
+  EventBlock::Decoded decoded;
   std::vector<Span> spans;               // of the block
   std::vector<std::uint64_t> arguments;  // of its calls of other sources
   std::size_t next_span = 0;
@@ -117,7 +118,7 @@ struct EventTable {
   void fill(EventBatch& batch);
   void load_next();
   void start_block();
-  void load(const ChunkRef& ref);
+  void add_spans(bool of_tared);
   void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
   void add_source_calls();
   Text used_file_of(std::uint16_t function, std::uint32_t object) const;
@@ -135,21 +136,21 @@ void EventTable::fill(EventBatch& batch) {
       return;
     case Stage::calls:
       stage = Stage::events;
-      calls.fill(columns, place, batch);
+      calls.fill(decoded.columns, place, batch);
       break;
     case Stage::events:
       stage = Stage::raw_events;
-      program.fill(columns, place, batch);
+      program.fill(decoded.columns, place, batch);
       break;
     case Stage::raw_events:
       stage = Stage::next_chunk;
-      program.fill_raw(columns, place, batch);
+      program.fill_raw(decoded.columns, place, batch);
       break;
     case Stage::spans:
       if (next_span == spans.size()) {
         stage = Stage::next_chunk;
         ++block;
-        chunk = 0;
+        reading.reset();
         spans.clear();
         arguments.clear();
         next_span = 0;
@@ -163,66 +164,39 @@ void EventTable::fill(EventBatch& batch) {
 }
 
 void EventTable::load_next() {
-  const EventChunks::Block& from = chunks.blocks[block];
-  if (chunk == from.chunks.size()) {
+  if (!reading) start_block();
+  if (!reading->next(context.filter, decoded)) {
     stage = Stage::spans;
     return;
   }
-  if (chunk == 0) start_block();
-  const ChunkRef& ref = from.chunks[chunk++];
-  place = {from.process, ref.header.location, ref.header.sequence == next_sequence, chunk == from.chunks.size()};
-  if (block - first_block < handed_over.blocks())
-    place.completed = handed_over.of_chunk(block - first_block, chunk - 1);
-  next_sequence = ref.header.sequence + 1;
-  load(ref);
+  place = reading->place;
+  place.completed = handed_over.of_chunk(block - first_block, reading->number());
+  if (!reading->damage.empty())
+    warnings.push_back(damaged_events(chunks.file_names[reading->chunk().file], reading->chunk(), reading->damage));
+  add_spans(is_of_tared(reading->chunk().header.block));
   stage = Stage::calls;
 }
 
 // Begins a block. For the first block of a process, finds the requests that other threads complete.
 void EventTable::start_block() {
   calls.start_block();
-  const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
-  const Process* process = chunks.blocks[block].process;
-  if (block != 0 && chunks.blocks[block - 1].process == process) return;
-  std::size_t end = block;
-  const auto is_of_process = [&](const EventChunks::Block& other) {
-    return other.process == process && (other.chunks.empty() || !is_of_tared(other.chunks.front().header.block));
-  };
-  while (end < chunks.blocks.size() && is_of_process(chunks.blocks[end])) ++end;
+  reading.emplace(chunks.blocks[block]);
+  if (block != 0 && chunks.blocks[block - 1].process == chunks.blocks[block].process) return;
   first_block = block;
   handed_over = {};
-  if (end - block < 2 || !process->may_hand_over()) return;
   for (const Column column : {Column::peer_world, Column::request, Column::starter, Column::requests})
-    if (is_wanted(column)) {
-      handed_over = HandedOver({&chunks.blocks[block], end - block}, context.filter);
+    if (wanted[static_cast<std::size_t>(column)]) {
+      handed_over = HandedOver::of_process(std::span(chunks.blocks).subspan(block), context.filter);
       return;
     }
 }
 
-// A chunk that is unreadable or too early counts as empty.
-void EventTable::load(const ChunkRef& ref) {
-  const EventFilter& filter = context.filter;
-  std::string reason;
-  if (filter.skips(*place.process, ref)) {
-    columns = {};
-  } else if (!load_chunk(ref, raw, reason) || !decode_columns(ref.header, raw.data(), raw.size(), columns, reason)) {
-    warnings.push_back(damaged_events(chunks.file_names[ref.file], ref, reason));
-    columns = {};
-    place.continues = false;
-    next_sequence = ref.header.sequence;  // the next chunk does not continue it, either
-  }
-  const auto& enter = columns.calls.enter;
-  if (filter.end_ns && !enter.empty() &&
-      place.process->shown(place.thread, place.process->time_of(enter.front())) >= *filter.end_ns) {
-    chunk = chunks.blocks[block].chunks.size();  // all further chunks of the block are later
-    place.is_last = true;
-  }
+void EventTable::add_spans(bool of_tared) {
   const EventChoice& choice = context.choice;
   const RunTexts& texts = context.texts;
-  const bool of_tared = is_of_tared(ref.header.block);
   if (of_tared ? choice.wants_drains() : choice.wants_flushes())
-    add_spans(columns.flushes, (of_tared ? texts.drain() : texts.flush()).number, true);
-  if (choice.wants_losses()) add_spans(columns.losses, texts.loss().number, false);
+    add_spans(decoded.columns.flushes, (of_tared ? texts.drain() : texts.flush()).number, true);
+  if (choice.wants_losses()) add_spans(decoded.columns.losses, texts.loss().number, false);
   add_source_calls();
 }
 
@@ -235,12 +209,12 @@ void EventTable::add_spans(const std::vector<DecodedSpan>& from, std::int32_t na
 }
 
 void EventTable::add_source_calls() {
-  const EventColumns::SourceCalls& calls_of = columns.source_calls;
+  const EventColumns::SourceCalls& calls_of = decoded.columns.source_calls;
   const Process& process = *place.process;
   for (std::size_t i = 0; i < calls_of.type.size(); ++i) {
     const std::uint16_t function = FunctionNames::lookup(*process.functions, calls_of.type[i]);
     if (!context.choice.wants_call(function)) continue;
-    const std::uint64_t* first = columns.arguments.data() + calls_of.first[i];
+    const std::uint64_t* first = decoded.columns.arguments.data() + calls_of.first[i];
     const std::size_t count = calls_of.first[i + 1] - calls_of.first[i];
     const std::int64_t bytes = context.run.functions().bytes_among(function, first, count);
     add_span({process.time_of(calls_of.time[i]),
@@ -269,28 +243,22 @@ void EventTable::fill_spans(EventBatch& batch) {
   std::size_t end = next_span;
   while (end < spans.size() && spans[end].thread == place.thread && end - next_span < max_batch_rows) ++end;
   batch.set_rows(end - next_span);
-  const auto fill = [&](Column column, auto nothing, const auto& value_of) {
-    if (!batch.wants(column)) return;
-    auto* values = batch.fill<decltype(nothing)>(column);
-    for (std::size_t i = 0; i < batch.rows(); ++i) values[i] = value_of(spans[next_span + i]);
-    batch.mark_absent(column, values, nothing);
-  };
+  const Span* of = spans.data() + next_span;
   constexpr std::int64_t none = -1;
-  fill(Column::function, absent, [](const Span& s) { return s.name; });
-  fill(Column::start_ns, INT64_MIN, [](const Span& s) { return s.start_ns; });
-  fill(Column::duration_ns, none, [](const Span& s) { return s.duration_ns; });
-  fill(Column::records, no_span_records, [](const Span& s) { return s.records; });
-  fill(Column::bytes, no_span_bytes, [](const Span& s) { return s.bytes; });
-  fill(Column::used_file, absent, [](const Span& s) { return s.used_file.number; });
-  const bool have_sites =
-      std::any_of(spans.begin() + static_cast<std::ptrdiff_t>(next_span),
-                  spans.begin() + static_cast<std::ptrdiff_t>(end), [](const Span& s) { return s.site >= 0; });
+  batch.fill(Column::function, absent, [&](std::size_t i) { return of[i].name; });
+  batch.fill(Column::start_ns, INT64_MIN, [&](std::size_t i) { return of[i].start_ns; });
+  batch.fill(Column::duration_ns, none, [&](std::size_t i) { return of[i].duration_ns; });
+  batch.fill(Column::records, no_span_records, [&](std::size_t i) { return of[i].records; });
+  batch.fill(Column::bytes, no_span_bytes, [&](std::size_t i) { return of[i].bytes; });
+  batch.fill(Column::used_file, absent, [&](std::size_t i) { return of[i].used_file.number; });
+  const bool have_sites = std::any_of(of, of + batch.rows(), [](const Span& s) { return s.site >= 0; });
   if (have_sites) {
     const RunTexts& texts = context.texts;
-    fill(Column::site, absent, [](const Span& s) { return s.site < 0 ? absent : s.site; });
-    fill(Column::caller, absent, [&](const Span& s) { return texts.place(s.site).frame.caller.number; });
-    fill(Column::file, absent, [&](const Span& s) { return texts.place(s.site).frame.file.number; });
-    fill(Column::line, absent, [&](const Span& s) { return texts.place(s.site).frame.line.value_or(absent); });
+    batch.fill(Column::site, absent, [&](std::size_t i) { return of[i].site < 0 ? absent : of[i].site; });
+    batch.fill(Column::caller, absent, [&](std::size_t i) { return texts.place(of[i].site).frame.caller.number; });
+    batch.fill(Column::file, absent, [&](std::size_t i) { return texts.place(of[i].site).frame.file.number; });
+    batch.fill(Column::line, absent,
+               [&](std::size_t i) { return texts.place(of[i].site).frame.line.value_or(absent); });
   }
   fill_arguments(batch);
   next_span = end;

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <queue>
-#include <string>
 #include <tuple>
 
-#include "format/event_columns.h"
+#include "reader/events/event_block.h"
 
 namespace tare::reader {
 
@@ -23,22 +22,16 @@ class HandedOver::Reading {
     std::size_t place;       // for a completion: index in Found::requests
   };
 
-  // Memory for decoding one chunk, shared because a process may have thousands of locations.
-  struct Scratch {
-    std::vector<char> raw;
-    EventColumns columns;
-    std::string reason;
-  };
-
-  Reading(const EventChunks::Block& block, const EventFilter& filter, Scratch& scratch, Found& found)
-      : block_(&block), filter_(&filter), scratch_(&scratch), found_(&found) {}
+  // `scratch` is shared because a process may have thousands of locations.
+  Reading(const EventChunks::Block& block, const EventFilter& filter, EventBlock::Decoded& scratch, Found& found)
+      : block_(block), filter_(&filter), scratch_(&scratch), found_(&found) {}
 
   // Makes front() valid. False at the end.
   bool prepare() {
     while (next_ == steps_.size()) {
       found_->first.push_back(found_->requests.size());
-      if (chunk_ == block_->chunks.size()) return false;
-      load(block_->chunks[chunk_++]);
+      if (!block_.next(*filter_, *scratch_)) return false;
+      load();
     }
     return true;
   }
@@ -54,16 +47,13 @@ class HandedOver::Reading {
   }
 
  private:
-  void load(const ChunkRef& chunk) {
+  void load() {
     steps_.clear();
     next_ = 0;
-    auto& [raw, columns, reason] = *scratch_;
-    if (filter_->skips(*block_->process, chunk) || !load_chunk(chunk, raw, reason) ||
-        !decode_columns(chunk.header, raw.data(), raw.size(), columns, reason))
-      return;
-    add_starts(chunk.header.location);
+    add_starts(block_.place.thread);
     add_completions();
-    if (!columns.calls.enter.empty()) last_enter_ = columns.calls.enter.back();
+    const auto& enter = scratch_->columns.calls.enter;
+    if (!enter.empty()) last_enter_ = enter.back();
     const auto is_before = [](const Step& a, const Step& b) {
       return std::tie(a.ticks, a.completes) < std::tie(b.ticks, b.completes);
     };
@@ -102,19 +92,28 @@ class HandedOver::Reading {
     return call == UINT32_MAX ? last_enter_ : scratch_->columns.calls.enter[call];
   }
 
-  const EventChunks::Block* block_;
+  EventBlock block_;
   const EventFilter* filter_;
-  Scratch* scratch_;
+  EventBlock::Decoded* scratch_;
   Found* found_;
-  std::size_t chunk_ = 0;
   std::uint64_t last_enter_ = 0;  // when the last call of the chunks before was entered
   std::uint32_t last_request_ = no_request;
   std::vector<Step> steps_;  // of the current chunk
   std::size_t next_ = 0;
 };
 
+HandedOver HandedOver::of_process(std::span<const EventChunks::Block> blocks, const EventFilter& filter) {
+  const Process* process = blocks.front().process;
+  const auto is_of_process = [&](const EventChunks::Block& other) {
+    return other.process == process && (other.chunks.empty() || !is_of_tared(other.chunks.front().header.block));
+  };
+  const auto end = std::find_if_not(blocks.begin(), blocks.end(), is_of_process);
+  const auto count = static_cast<std::size_t>(end - blocks.begin());
+  return count < 2 || !process->may_hand_over() ? HandedOver() : HandedOver(blocks.first(count), filter);
+}
+
 HandedOver::HandedOver(std::span<const EventChunks::Block> blocks, const EventFilter& filter) : found_(blocks.size()) {
-  Reading::Scratch scratch;
+  EventBlock::Decoded scratch;
   std::vector<Reading> readings;
   for (std::size_t i = 0; i < blocks.size(); ++i) readings.emplace_back(blocks[i], filter, scratch, found_[i]);
   using Head = std::tuple<std::uint64_t, bool, std::size_t>;  // ticks, completes, block

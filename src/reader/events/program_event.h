@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "format/definition.h"
-#include "reader/events/event_stream.h"
+#include "reader/events/event_row.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {

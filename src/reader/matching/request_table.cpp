@@ -29,9 +29,7 @@ class Requests {
     const PartCall call{row.start_ns, sum(row.start_ns, row.duration_ns), 0, row.thread, row.site, row.function};
     if (roles_[row.function] == CallRole::completes) return complete(row, call, to);
     if (row.request != format::no_request) {
-      start(row, call,
-            {row.request, row.starter, row.request, row.communicator, row.peer, row.peer_world, row.tag, row.bytes},
-            to);
+      start(row, call, {row.request, row.starter, row.communicator, row.peer, row.peer_world, row.tag, row.bytes}, to);
       return;
     }
     for (const EventRequest& each : row.requests)

@@ -347,9 +347,9 @@ std::string samples_chunk(const ProcessRecord& process, const std::vector<Sample
 }
 
 std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
-                         std::string_view records) {
+                         std::string_view records, std::optional<std::uint32_t> thread) {
   BufferCopy buffer;
-  buffer.parts.push_back({block, {records.begin(), records.end()}});
+  buffer.parts.push_back({thread.value_or(block), {records.begin(), records.end()}});
   buffer.sequence = sequence;
   std::string out;
   for (const std::string& sealed : BufferEncoder().encode(process, block, buffer).chunks) out += sealed;

@@ -88,7 +88,7 @@ std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t bl
 std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block, Profile profile);
 std::string samples_chunk(const format::ProcessRecord& process, const std::vector<format::SampleClass>& classes);
 std::string events_chunk(const format::ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
-                         std::string_view records);
+                         std::string_view records, std::optional<std::uint32_t> thread = {});
 
 template <typename Record>
 std::string bytes_of(const Record& record) {
