@@ -29,9 +29,7 @@ def test_a_job_that_is_put_aside_loses_nothing(proctrack: str, mode: str, tare: 
         urgent = slurm.submit(f"{tare} run -o {tmp_path}/urgent -- {ring}", "-p", "urgent")
         assert slurm.wait_for_end(urgent) == {"COMPLETED"}
         if mode == "REQUEUE":
-            wait_for(lambda: slurm.states(job) == {"PENDING"})
-            # Slurm waits for two minutes before it starts it again.
-            slurm.do("scontrol", "update", f"JobId={job}", "StartTime=now")
+            slurm.start_again(job)
             runs.append(tmp_path / f"run-{job}-1")
             wait_for(lambda: slurm.inside(runs[1]) == set(range(RANKS)))
             slurm.do("scancel", job)

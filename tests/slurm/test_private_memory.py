@@ -28,12 +28,7 @@ def test_a_job_with_a_memory_of_its_own_loses_nothing(proctrack: str, tare: Path
         job = slurm.submit(script, "-D", PLACE, "-o", f"{PLACE}/job-%j.out")
         run = tmp_path / "run"
 
-        def hangs() -> bool:
-            # Slurm 22.05 at times fails to mount it for the job, and holds that back.
-            slurm.do("scontrol", "release", job, check=False)
-            return slurm.inside(run) == set(range(RANKS))
-
-        wait_for(hangs)
+        wait_for(lambda: slurm.inside(run) == set(range(RANKS)))
         for host in slurm.hosts.hosts:
             assert left(host) == "", "the job has a memory of its own"
         slurm.do("scancel", job)

@@ -25,9 +25,8 @@ def test_srun_and_sbatch_record_all_nodes(slurm: Cluster) -> None:
     measured = f"{slurm.tare} run --trace -o {slurm.folder}/%x-%j-%r -- {command}"
     job = slurm.submit(measured, "-J", "ring")
     assert slurm.wait_for_end(job) == {"COMPLETED"}
-    slurm.do(
-        slurm.tare, "run", "--trace", "-o", run, "--", *f"srun -n4 -N2 --mpi=pmi2 {ring} 20 begun".split()
-    )
+    srun = ["srun", "-n4", "-N2", "--mpi=pmi2", ring, "20", slurm.folder / "begun"]
+    slurm.do(slurm.tare, "run", "--trace", "-o", run, "--", *srun)
     for each in (slurm.folder / f"ring-{job}-0", run):
         info = slurm.read(each, "info")
         assert info["hosts"] == ["node0", "node1"] and info["missing"] == []
@@ -72,9 +71,7 @@ def test_a_requeued_job_runs_into_a_new_directory(slurm: Cluster) -> None:
     first = slurm.folder / f"run-{job}-0"
     wait_for(lambda: slurm.inside(first) == set(range(RANKS)))
     slurm.do("scontrol", "requeue", job)
-    wait_for(lambda: slurm.states(job) == {"PENDING"})
-    # Slurm waits for two minutes before it starts it again.
-    slurm.do("scontrol", "update", f"JobId={job}", "StartTime=now")
+    slurm.start_again(job)
     second = slurm.folder / f"run-{job}-1"
     wait_for(lambda: slurm.inside(second) == set(range(RANKS)))
     slurm.do("scancel", job)

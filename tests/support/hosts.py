@@ -10,6 +10,7 @@ import secrets
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,9 +80,35 @@ class Hosts:
         return found
 
 
+# Prints the number of its mount namespace (NS_GET_MNTNS_ID), if the kernel tells it.
+_NUMBER = """
+import fcntl, os, struct
+namespace = os.open("/proc/self/ns/mnt", os.O_RDONLY)
+print(*struct.unpack("Q", fcntl.ioctl(namespace, 0x8008B705, bytes(8))))
+"""
+
+
+def processor_of_first_namespaces() -> int:
+    """Where a host must be made so that it can hold namespaces of its own, as Slurm does for a job.
+
+    Linux refuses to bind a mount namespace in one that has a larger number, and 6.18 gives each processor
+    numbers of its own: those of one may all be larger than those of another.
+    """
+    numbers = {}
+    for processor in os.sched_getaffinity(0):
+        command = ["taskset", "-c", str(processor), "unshare", "--mount", sys.executable, "-c", _NUMBER]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        numbers[processor] = int(done.stdout or 0)
+    return min(numbers, key=numbers.__getitem__)
+
+
 @contextmanager
-def several_hosts(count: int, folder: Path) -> Iterator[Hosts]:
-    """`count` hosts node0, node1, ... for a while. All that runs there is killed at the end."""
+def several_hosts(count: int, folder: Path, processor: int | None = None) -> Iterator[Hosts]:
+    """`count` hosts node0, node1, ... for a while. All that runs there is killed at the end.
+
+    `processor`: the one on which they are made, if it matters.
+    """
+    where = [] if processor is None else ["taskset", "-c", str(processor)]
     mark = secrets.token_hex(3)
     switch = f"tare-{mark}-switch"
     names = folder / "hosts"
@@ -102,7 +129,7 @@ def several_hosts(count: int, folder: Path) -> Iterator[Hosts]:
             _ip("-n", net, "link", "set", "eth0", "up")
             script = ["sh", "-c", _FIRST, "sh", f"node{i}", str(names), str(folder.parent)]
             holder = subprocess.Popen(
-                ["ip", "netns", "exec", net, "unshare", "--mount", "--uts", *script],
+                [*where, "ip", "netns", "exec", net, "unshare", "--mount", "--uts", *script],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,

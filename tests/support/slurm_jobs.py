@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from environments import MpiEnvironment, compile_c
-from hosts import Host, Hosts, several_hosts
+from hosts import Host, Hosts, processor_of_first_namespaces, several_hosts
 from measured import PROGRAMS
 from slurm import cluster
 
@@ -75,6 +75,14 @@ class Cluster:
         wait_for(lambda: not self.states(job) & {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"})
         return self.states(job)
 
+    def start_again(self, job: int) -> None:
+        """A requeued job, for which Slurm would wait for two minutes.
+
+        A slurmd refuses what begins within the second in which it killed the job.
+        """
+        wait_for(lambda: self.states(job) == {"PENDING"})
+        self.do("scontrol", "update", f"JobId={job}", "StartTime=now+2")
+
     def srun(self, program: Path, *arguments: str) -> str:
         return f"srun --mpi={self.mpi_type} {program} {' '.join(arguments)}"
 
@@ -120,7 +128,7 @@ def slurm_of(
     """
     if missing := mpi.missing():
         pytest.fail(f"not on this machine: {missing}")
-    with several_hosts(2, folder) as hosts:
+    with several_hosts(2, folder, processor_of_first_namespaces()) as hosts:
         for host in hosts.hosts:
             subprocess.run(host.command(["sh", "-c", mounts]), check=True)
         with cluster(
