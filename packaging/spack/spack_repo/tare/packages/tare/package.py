@@ -1,10 +1,11 @@
-"""Spack's recipe of tare: `spack dev-build tare@main` in a source distribution (no pympistandard)."""
+"""Spack's recipe of tare: `spack dev-build tare@main` in a source distribution."""
 
-from spack.package import CMakePackage, depends_on, license, variant, version
+from spack.package import depends_on, license, variant, version
+from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
 class Tare(CMakePackage):
-    """Measures MPI programs, and weighs itself: profiles, traces and samples of any MPI library."""
+    """Measures MPI programs, and weighs itself: profiles, traces and samples of any MPI."""
 
     license("BSD-3-Clause")
     version("main")
@@ -41,5 +42,5 @@ class Tare(CMakePackage):
 
     def setup_run_environment(self, env) -> None:  # type: ignore[no-untyped-def]
         """Python programs that measure themselves import tare."""
-        version = self.spec["python"].version.up_to(2)
-        env.prepend_path("PYTHONPATH", self.prefix.lib.join(f"python{version}").join("site-packages"))
+        python = f"python{self.spec['python'].version.up_to(2)}"
+        env.prepend_path("PYTHONPATH", self.prefix.lib.join(python).join("site-packages"))
