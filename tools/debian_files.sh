@@ -22,8 +22,13 @@ quietly() { # quietly LOG COMMAND...: what it prints is shown if it fails
     }
 }
 
-sources_of() { # sources_of RELEASE [TYPE]: the sources of a release of Debian, as this machine has its own
-    sed "/^\$/q; s/^Suites:.*/Suites: $1/; s/^Types:.*/Types: ${2:-deb}/" /etc/apt/sources.list.d/debian.sources
+sources_of() { # sources_of RELEASE [TYPE]: the sources of a release of Debian, from where this machine has its own
+    local uri
+    uri=$(cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null |
+        sed -nE '/^#/d; s/^(URIs:|deb( \[[^]]*\])?) +([a-z+]+:\/[^ ]*).*/\3/p' | head -n 1)
+    [ -n "$uri" ] || fail "neither /etc/apt/sources.list nor debian.sources names a Debian"
+    printf '%s\n' "Types: ${2:-deb}" "URIs: $uri" "Suites: $1" "Components: main" \
+        "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg"
 }
 
 apt_of() { # apt_of FOLDER COMMAND...: apt-get with no sources but those in FOLDER
@@ -51,6 +56,6 @@ source_of() { # source_of PACKAGE: that of Debian 12, in $build/PACKAGE, which n
     quietly apt-update apt_of "$build/apt" update
     rm -rf "${build:?}/$1"
     mkdir "$build/$1"
-    (cd "$build/$1" && quietly "$1-source" apt_of "$build/apt" source "$1")
+    (cd "$build/$1" && quietly "$1-source" apt_of "$build/apt" source "$1") || exit
     echo "$build/$1"/*/
 }
