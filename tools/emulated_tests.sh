@@ -19,6 +19,7 @@ run cmake --build "$build/tare" --target unit_tests
 unemulated=(
     Liveness.IsThatOfAProcessWhoseFirstThreadHasEnded      # goes on without its first thread
     Liveness.IsThatOfWhoHoldsTheMark                       # keeps memory from children (MADV_DONTFORK)
+    NodeSourceTest.RowsBecomeEventsWithNames               # the same: who lives holds a mark in such memory
     WeighingTest.AReadingOfTheClockTakesAsLongAsOneOfMany  # reads the clock as fast as it does all else
     CompletionTest.WithoutMemoryNoStatusesAreAskedFor      # limits the memory of a process (RLIMIT_AS)
     EndingWatch.TellsProcessesOfOneNumberApart             # makes a process of a given number (clone3)
