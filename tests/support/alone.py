@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MACHINE, ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from roots import IN_ROOT
 
 PROGRAMS = ROOT / "tests" / "programs"
@@ -123,7 +123,7 @@ class Place:
             environment |= {"PATH": os.environ["PATH"], "AS_USER": str(NOBODY)}
         return subprocess.run(
             [*alone, *map(str, command)], cwd=self.path, env=environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=180,
+            capture_output=True, text=True, timeout=900 if MACHINE else 180,  # an emulated processor is slow
         )  # fmt: skip
 
     def give(self) -> None:
