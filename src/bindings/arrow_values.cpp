@@ -50,11 +50,21 @@ nb::object value_of(const arrow::Field& field, const arrow::Array& array, std::s
       return text_at(array, row);
     case arrow::Type::dictionary:
       return text_at(*field.dictionary, static_cast<std::size_t>(number<std::int32_t>(array, row)));
-    case arrow::Type::list:
-    case arrow::Type::structure:
-      break;
+    case arrow::Type::list: {
+      nb::list items;
+      const auto first = static_cast<std::size_t>(number<std::int32_t>(array, row));
+      const auto last = static_cast<std::size_t>(number<std::int32_t>(array, row + 1));
+      for (std::size_t i = first; i < last; ++i) items.append(value_of(field.children[0], array.children[0], i));
+      return items;
+    }
+    case arrow::Type::structure: {
+      nb::dict members;
+      for (std::size_t i = 0; i < field.children.size(); ++i)
+        members[field.children[i].name.c_str()] = value_of(field.children[i], array.children[i], row);
+      return members;
+    }
   }
-  return text("\xe2\x80\xa6");
+  return nb::none();
 }
 
 ColumnValues::ColumnValues(const arrow::Schema& schema, const std::string& name) {

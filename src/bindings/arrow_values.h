@@ -11,7 +11,7 @@
 
 namespace tare::bindings {
 
-// The value; None if it is null, "…" for lists and structures.
+// The value; None if it is null. Lists are lists, structures are dicts.
 nanobind::object value_of(const reader::arrow::Field& field, const reader::arrow::Array& array, std::size_t row);
 
 // The values of the column with this name, batch by batch; None if the schema has no such column.

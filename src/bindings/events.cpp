@@ -10,6 +10,7 @@
 #include "bindings/words.h"
 #include "reader/events/event_stream.h"
 #include "reader/events/program_event.h"
+#include "reader/run/used_file_names.h"
 
 namespace tare::bindings {
 namespace {
@@ -28,7 +29,10 @@ class EventIterator {
  public:
   // The run is kept alive by the binding.
   EventIterator(PyRun& run, reader::EventFilter filter)
-      : run_(run), stream_(open(run.run(), std::move(filter))), names_(function_texts(run.run().functions())) {
+      : run_(run),
+        stream_(open(run.run(), std::move(filter))),
+        names_(function_texts(run.run().functions())),
+        files_(run.run()) {
     for (const reader::EventType& type : run.run().event_types()) event_names_.push_back(escaped_text(type.name));
   }
 
@@ -58,7 +62,7 @@ class EventIterator {
     dict[nb::handle(made)] = value;
   }
 
-  nb::dict dict_of(const reader::EventRow& row) const {
+  nb::dict dict_of(const reader::EventRow& row) {
     nb::dict dict;
     set<"start_ns">(dict, row.start_ns);
     set<"world">(dict, row.world);
@@ -89,6 +93,8 @@ class EventIterator {
     if (row.starter != UINT32_MAX) set<"starter">(dict, row.starter);
     if (!reader::is_call(row.kind)) set<"records">(dict, row.records);
     if (row.kind == reader::EventKind::source_call) dict["arguments"] = arguments_of(row);
+    if (const reader::UsedFiles::File* file = files_.find(row.process, row.function, row.object))
+      set<"used_file">(dict, escaped_text(file->name));
     if (!row.requests.empty()) set<"requests">(dict, request_list(row));
     return dict;
   }
@@ -151,6 +157,7 @@ class EventIterator {
   reader::EventStream stream_;
   std::vector<nb::object> names_;
   std::vector<nb::object> event_names_;
+  reader::UsedFileNames files_;
 };
 
 // To be owned by the caller, not longer than the run lives.

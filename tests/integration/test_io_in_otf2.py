@@ -6,9 +6,11 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import otf2
 import pytest
+import tare as library
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, measure
 
@@ -78,6 +80,10 @@ def described(event: object) -> tuple[object, ...]:
     return (kind.removeprefix("Io").removesuffix("Handle").removeprefix("Operation").lower(),)
 
 
+def vars_of(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("function", "used_file", "bytes")}
+
+
 def io_events(archive: Path) -> Iterator[tuple[int, object]]:
     """The number of the rank of each event on a handle."""
     with otf2.reader.open(str(archive / "traces.otf2")) as trace:
@@ -117,6 +123,15 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
     assert handles[str(tmp_path / "files" / "stream")].io_paradigm.identification == "ISOC"
     assert handles["shared"].io_paradigm.identification == "MPI-IO"
     assert handles["shared"].comm.name == "MPI_COMM_WORLD"
+    # The same files are in the other forms of the events.
+    opened = library.open(measured.directory)
+    table = opened.rows(opened.events())
+    for rows in ([vars_of(row) for row in table], measured.all_events()):
+        writes = [row for row in rows if row["function"] == "write" and row.get("used_file") == whole]
+        assert [row["bytes"] for row in writes] == [100]
+    assert [row.parameters[0] for row in table if row.used_file == whole and row.function == "pread"] == [
+        30.0
+    ]
     printed = subprocess.run(
         ["otf2-print", archive / "traces.otf2"], capture_output=True, text=True, check=True, timeout=60
     )

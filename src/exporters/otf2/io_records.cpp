@@ -81,7 +81,7 @@ OTF2_IoStatusFlag status_flags_of(std::uint64_t flags) {
 
 }  // namespace
 
-IoRecords::IoRecords(const Run& run, const std::vector<bool>& written) : run_(run), written_(written) {}
+IoRecords::IoRecords(const Run& run, const std::vector<bool>& written) : run_(run), written_(written), used_(run) {}
 
 bool IoRecords::has_failed(const EventRow& row) const {
   return EventStream::argument(run_, row, "error").value_or(0) != 0;
@@ -100,14 +100,6 @@ std::optional<IoRecords::Key> IoRecords::key_of(const EventRow& row) const {
   return Key{row.process, row.object, meaning.is_stdio ? FileInterface::stdio : FileInterface::posix, *descriptor};
 }
 
-const UsedFiles::File* IoRecords::used_file(const Key& key) {
-  const std::uint32_t process = std::get<0>(key), entry = std::get<1>(key);
-  auto found = used_.find(process);
-  if (found == used_.end()) found = used_.emplace(process, read_files(run_.processes()[process].files)).first;
-  const bool is_one = entry != format::unknown_file && entry != format::file_without_room;
-  return is_one && entry < found->second.files.size() ? &found->second.files[entry] : nullptr;
-}
-
 // Processes on different hosts use the same file if it has the same name and inode.
 OTF2_IoFileRef IoRecords::file_of(IoFile file) {
   std::vector<OTF2_IoFileRef>& same_name = files_of_[file.name];
@@ -123,7 +115,7 @@ OTF2_IoFileRef IoRecords::file_of(IoFile file) {
   return same_name.back();
 }
 
-OTF2_IoHandleRef IoRecords::add_handle(const Key& key, bool is_pre_created) {
+OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, bool is_pre_created) {
   const auto& [process, entry, interface, number] = key;
   IoHandle handle;
   handle.interface = interface;
@@ -138,7 +130,7 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, bool is_pre_created) {
       const auto [shared, is_new] = shared_.try_emplace({number, is_pre_created}, handles_.size());
       if (!is_new) return shared->second;
     }
-  } else if (const UsedFiles::File* file = used_file(key); file != nullptr && !file->name.empty()) {
+  } else if (const UsedFiles::File* file = used_.find(process, function, entry)) {
     handle.name = plain_text(file->name);
     const bool is_directory = file->entry.kind == format::FileKind::directory;
     if (is_directory || file->entry.kind == format::FileKind::regular)
@@ -150,9 +142,9 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, bool is_pre_created) {
   return static_cast<OTF2_IoHandleRef>(handles_.size() - 1);
 }
 
-OTF2_IoHandleRef IoRecords::active(const Key& key) {
+OTF2_IoHandleRef IoRecords::active(const Key& key, std::uint16_t function) {
   const auto [found, is_new] = handle_of_.try_emplace(key);
-  if (!found->second.is_active) found->second = {add_handle(key, true), true};
+  if (!found->second.is_active) found->second = {add_handle(key, function, true), true};
   return found->second.number;
 }
 
@@ -160,7 +152,7 @@ void IoRecords::open(const Key& key, const EventRow& row, std::uint64_t time, Si
   const auto [found, is_new] = handle_of_.try_emplace(key);
   Handle& handle = found->second;
   if (handle.is_active) sink.write(OTF2_EvtWriter_IoDestroyHandle, time, handle.number);
-  if (is_new || handles_[handle.number].is_pre_created) handle.number = add_handle(key, false);
+  if (is_new || handles_[handle.number].is_pre_created) handle.number = add_handle(key, row.function, false);
   handle.is_active = true;
   // With what a file of MPI was opened is not recorded.
   const std::uint64_t flags = EventStream::argument(run_, row, "flags").value_or(O_RDWR);
@@ -168,8 +160,8 @@ void IoRecords::open(const Key& key, const EventRow& row, std::uint64_t time, Si
              status_flags_of(flags));
 }
 
-void IoRecords::close(const Key& key, std::uint64_t time, Sink& sink) {
-  sink.write(OTF2_EvtWriter_IoDestroyHandle, time, active(key));
+void IoRecords::close(const Key& key, const EventRow& row, std::uint64_t time, Sink& sink) {
+  sink.write(OTF2_EvtWriter_IoDestroyHandle, time, active(key, row.function));
   handle_of_[key].is_active = false;
 }
 
@@ -180,7 +172,7 @@ void IoRecords::seek(const Key& key, const EventRow& row, std::uint64_t time, Si
   std::optional<std::uint64_t> position = EventStream::argument(run_, row, "position");
   if (!position && whence == std::uint64_t{SEEK_SET}) position = offset;
   if (!offset || !position || *whence > OTF2_IO_SEEK_HOLE) return;
-  sink.write(OTF2_EvtWriter_IoSeek, time, active(key), static_cast<std::int64_t>(*offset),
+  sink.write(OTF2_EvtWriter_IoSeek, time, active(key, row.function), static_cast<std::int64_t>(*offset),
              static_cast<OTF2_IoSeekOption>(*whence), *position);
 }
 
@@ -193,7 +185,7 @@ void IoRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
   const bool is_of_mpi = row.kind == EventKind::call && access != FileAccess::sync;
   const std::uint64_t asked = is_of_mpi ? or_none(row.bytes) : OTF2_UNDEFINED_UINT64;
   const std::uint64_t moved = access == FileAccess::sync ? OTF2_UNDEFINED_UINT64 : or_none(row.bytes);
-  const UnderWay operation{active(*key), ++last_id_, moved};
+  const UnderWay operation{active(*key, row.function), ++last_id_, moved};
   sink.write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(access), flags_of(row), asked,
              operation.id);
   calls_[sink.writer] = operation;
@@ -232,7 +224,7 @@ void IoRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
   }
   if (has_failed(row)) return;
   if (access == FileAccess::open) open(*key, row, time, sink);
-  if (access == FileAccess::close) close(*key, time, sink);
+  if (access == FileAccess::close) close(*key, row, time, sink);
   if (access == FileAccess::seek && row.kind == EventKind::source_call) seek(*key, row, time, sink);
 }
 

@@ -16,7 +16,7 @@
 #include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
 #include "reader/run/run.h"
-#include "reader/store/file_table.h"
+#include "reader/run/used_file_names.h"
 
 namespace tare::exporters::otf2 {
 
@@ -69,12 +69,11 @@ class IoRecords {
 
   std::optional<Key> key_of(const reader::EventRow& row) const;
   bool has_failed(const reader::EventRow& row) const;
-  const reader::UsedFiles::File* used_file(const Key& key);
   OTF2_IoFileRef file_of(IoFile file);
-  OTF2_IoHandleRef add_handle(const Key& key, bool is_pre_created);
-  OTF2_IoHandleRef active(const Key& key);
+  OTF2_IoHandleRef add_handle(const Key& key, std::uint16_t function, bool is_pre_created);
+  OTF2_IoHandleRef active(const Key& key, std::uint16_t function);
   void open(const Key& key, const reader::EventRow& row, std::uint64_t time, Sink& sink);
-  void close(const Key& key, std::uint64_t time, Sink& sink);
+  void close(const Key& key, const reader::EventRow& row, std::uint64_t time, Sink& sink);
   void seek(const Key& key, const reader::EventRow& row, std::uint64_t time, Sink& sink);
   void complete(const UnderWay& of, std::uint64_t time, Sink& sink);
 
@@ -86,7 +85,7 @@ class IoRecords {
   std::map<Key, Handle> handle_of_;
   // Of files of MPI, by their index and is_pre_created: all ranks of a communicator share a handle.
   std::map<std::pair<std::uint64_t, bool>, OTF2_IoHandleRef> shared_;
-  std::map<std::uint32_t, reader::UsedFiles> used_;                         // by process
+  reader::UsedFileNames used_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, UnderWay> by_request_;  // by process, and thread and request
   std::map<Key, UnderWay> split_;              // a split collective operation of each handle
   std::map<OTF2_EvtWriter*, UnderWay> calls_;  // the operation of the call that a location is in

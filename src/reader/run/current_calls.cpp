@@ -1,6 +1,7 @@
 #include "reader/run/current_calls.h"
 
 #include "format/function_meaning.h"
+#include "reader/run/used_file_names.h"
 
 namespace tare::reader {
 namespace {
@@ -10,7 +11,8 @@ using namespace tare::format;
 // Translates the numbers of one process to indices in the tables of the run.
 class Translation {
  public:
-  Translation(const Run& run, const Process& process) : run_(run), process_(process) {}
+  Translation(const Run& run, std::uint32_t number, UsedFileNames& files)
+      : run_(run), process_(run.processes()[number]), number_(number), files_(files) {}
 
   std::uint16_t function(std::uint32_t number) const {
     return FunctionNames::lookup(*process_.functions, static_cast<std::uint16_t>(number));
@@ -27,15 +29,16 @@ class Translation {
       const std::int32_t scope = process_.scopes.find(call.communicator);
       return scope < 0 ? std::string() : run_.scopes()[static_cast<std::size_t>(scope)].name;
     }
-    if (call.object == unknown_file) return {};
-    const std::vector<UsedFiles::File> files = read_files(process_.files).files;
-    return call.object < files.size() ? files[call.object].name : std::string();
+    const UsedFiles::File* used = files_.find(number_, function, call.object);
+    return used == nullptr ? std::string() : used->name;
   }
   std::int64_t unix_ns(std::uint64_t ticks) const { return process_.clock.unix_ns(ticks); }
 
  private:
   const Run& run_;
   const Process& process_;
+  const std::uint32_t number_;  // of the process
+  UsedFileNames& files_;
 };
 
 // Whether the function waits for requests: MPI_Wait and similar functions.
@@ -76,9 +79,9 @@ CurrentCall current_call(const Translation& means, const ThreadCall& copy) {
   return call;
 }
 
-void append_calls(const Run& run, std::size_t number, std::vector<CurrentCall>& calls) {
+void append_calls(const Run& run, std::uint32_t number, UsedFileNames& files, std::vector<CurrentCall>& calls) {
   const Process& process = run.processes()[number];
-  const Translation means(run, process);
+  const Translation means(run, number, files);
   for (const ThreadCall& copy : process.calls) {
     if (copy.function == 0) continue;
     CurrentCall& call = calls.emplace_back(current_call(means, copy));
@@ -97,7 +100,8 @@ void append_calls(const Run& run, std::size_t number, std::vector<CurrentCall>& 
 
 std::vector<CurrentCall> current_calls(const Run& run) {
   std::vector<CurrentCall> calls;
-  for (std::size_t number = 0; number < run.processes().size(); ++number) append_calls(run, number, calls);
+  UsedFileNames files(run);
+  for (std::uint32_t number = 0; number < run.processes().size(); ++number) append_calls(run, number, files, calls);
   return calls;
 }
 
