@@ -125,7 +125,7 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
     assert handles["shared"].comm.name == "MPI_COMM_WORLD"
     # The same files are in the other forms of the events.
     opened = library.open(measured.directory)
-    table = opened.rows(opened.events())
+    table = opened.rows(opened.event_table())
     for rows in ([vars_of(row) for row in table], measured.all_events()):
         writes = [row for row in rows if row["function"] == "write" and row.get("used_file") == whole]
         assert [row["bytes"] for row in writes] == [100]
