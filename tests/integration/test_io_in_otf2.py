@@ -129,9 +129,8 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
     for rows in ([vars_of(row) for row in table], measured.all_events()):
         writes = [row for row in rows if row["function"] == "write" and row.get("used_file") == whole]
         assert [row["bytes"] for row in writes] == [100]
-    assert [row.parameters[0] for row in table if row.used_file == whole and row.function == "pread"] == [
-        30.0
-    ]
+    lists: list[Any] = [row.parameters for row in table if (row.used_file, row.function) == (whole, "pread")]
+    assert [each[0] for each in lists] == [30.0]
     printed = subprocess.run(
         ["otf2-print", archive / "traces.otf2"], capture_output=True, text=True, check=True, timeout=60
     )
