@@ -92,17 +92,19 @@ class EventIterator {
     if (row.request != format::no_request) set<"request">(dict, row.request);
     if (row.starter != UINT32_MAX) set<"starter">(dict, row.starter);
     if (!reader::is_call(row.kind)) set<"records">(dict, row.records);
-    if (row.kind == reader::EventKind::source_call) dict["arguments"] = arguments_of(row);
-    if (const reader::UsedFiles::File* file = files_.find(row.process, row.function, row.object))
-      set<"used_file">(dict, escaped_text(file->name));
+    if (row.kind == reader::EventKind::source_call) {
+      const reader::UsedFiles::File* file = files_.find(row.process, row.function, row.object);
+      if (file != nullptr) set<"used_file">(dict, escaped_text(file->name));
+      dict["arguments"] = arguments_of(row, file == nullptr ? row.object : 0);
+    }
     if (!row.requests.empty()) set<"requests">(dict, request_list(row));
     return dict;
   }
 
-  // The arguments of a call of another source than MPI, by their names, and the number of what it works on.
-  nb::dict arguments_of(const reader::EventRow& row) const {
+  // The arguments of a call of another source than MPI, by their names, and the number of what it works on; 0: nothing.
+  nb::dict arguments_of(const reader::EventRow& row, std::uint32_t object) const {
     nb::dict arguments;
-    if (row.object != 0) arguments["object"] = row.object;
+    if (object != 0) arguments["object"] = object;
     const std::vector<std::string>& names = run_.run().functions().arguments(row.function);
     for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i)
       if (names[i] != "bytes" || row.bytes != format::no_bytes) arguments[escaped_text(names[i])] = row.parameters[i];

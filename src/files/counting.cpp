@@ -45,6 +45,7 @@ template <Direction direction>
 template <Direction direction>
 [[gnu::always_inline]] inline void add_access(const stack::Thread& thread, const Span& span, OpenFile* file,
                                               ssize_t result, std::uint64_t begin) noexcept {
+  thread.shared().others.call.object = entry_of(file);
   FileUse* use = use_of(file, FileInterface::posix, thread.block);
   if (use == nullptr) return;
   recorder::count_in(
@@ -83,6 +84,7 @@ void count_stream(const stack::Thread& thread, const Span& span, int descriptor,
   if (descriptor < 0) return;
   OpenFile* file = open_file(descriptor, span.leave);
   if (file != nullptr) file->position = not_known;  // of calls that do not go through the stream
+  thread.shared().others.call.object = entry_of(file);
   FileUse* use = use_of(file, FileInterface::stdio, thread.block);
   if (use == nullptr) return;
   recorder::count_in(
@@ -94,7 +96,7 @@ template void count_stream<Direction::write>(const stack::Thread&, const Span&, 
 
 void count_other(const stack::Thread& thread, const Span& span, Other kind, FileInterface interface, OpenFile* file,
                  bool has_failed) noexcept {
-  if (kind == Other::open) thread.shared().others.call.object = file == nullptr ? format::unknown_file : file->file;
+  thread.shared().others.call.object = entry_of(file);
   FileUse* use = use_of(file, interface, thread.block);
   if (use == nullptr) return;
   recorder::count_in(*use, [&](FileUse& to) {

@@ -1,5 +1,5 @@
-// Counts calls that have ended in the table of files. All of it is of the thread that has made the call, which is in
-// tare's own code or in the call.
+// Counts calls that have ended in the table of files, and notes on which file they were. All of it is of the thread
+// that has made the call, which is in tare's own code or in the call.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,7 @@ void count_access_at(const stack::Thread& thread, const Span& span, int descript
 template <Direction direction>
 void count_stream(const stack::Thread& thread, const Span& span, int descriptor, ssize_t result) noexcept;
 
-// A call of another kind, on an open file; nullptr: it is not known. The call that opens a file is then one on this
-// file.
+// A call of another kind, on an open file; nullptr: it is not known.
 enum class Other : std::uint8_t { open, close, seek, sync, other };
 void count_other(const stack::Thread& thread, const Span& span, Other kind, format::FileInterface interface,
                  OpenFile* file, bool has_failed) noexcept;

@@ -27,16 +27,6 @@ namespace {
   return nullptr;
 }
 
-// The entry of the file that a call at `enter` begins on. Asking the system is not part of the call.
-[[gnu::always_inline]] inline std::uint32_t file_of(WorksOn on, std::uint64_t& enter) noexcept {
-  const OpenFile* file = on.descriptor < 0 ? on.file : known_file(on.descriptor, enter);
-  if (file == nullptr && on.descriptor >= 0) [[unlikely]] {
-    file = ask_of(on.descriptor, enter);
-    enter = recorder::now();
-  }
-  return file == nullptr ? format::unknown_file : file->file;
-}
-
 }  // namespace
 
 stack::Thread* begin(Function function, const stack::Frame& caller, WorksOn on, Begun& begun) noexcept {
@@ -61,10 +51,15 @@ stack::Thread* begin(Function function, const stack::Frame& caller, WorksOn on, 
   thread.profile.expect_row(*begun.site.rows);
   format::OtherCall& current = thread.shared().others.call;
   current.site = begun.site.number;
-  begun.enter = recorder::now();
-  current.object = file_of(on, begun.enter);
-  current.enter = begun.enter;
+  const OpenFile* file = on.descriptor < 0 ? on.file : last_known_file(on.descriptor);
+  current.object = entry_of(file);
+  begun.enter = current.enter = recorder::now();
   current.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
+  if (file == nullptr && on.descriptor >= 0) [[unlikely]] {
+    // The system may not answer, if the file system is dead. Otherwise asking is not part of the call.
+    current.object = entry_of(ask_of(on.descriptor, begun.enter));
+    begun.enter = current.enter = recorder::now();
+  }
   return &thread;
 }
 

@@ -62,18 +62,29 @@ struct KnownDescriptors {
 // For open_file(): nothing is known of the descriptor, or not since a moment ago. nullptr: not known.
 [[gnu::cold, gnu::noinline]] OpenFile* ask_of(int descriptor, std::uint64_t time) noexcept;
 
-// The open file of a descriptor in use at `time`, in ticks; nullptr: the system has to be asked.
-[[gnu::always_inline]] inline OpenFile* known_file(int descriptor, std::uint64_t time) noexcept {
+// What was known of a descriptor last, which may be another file by now; nullptr: nothing.
+[[gnu::always_inline]] inline const OpenFile* last_known_file(int descriptor) noexcept {
+  Descriptor* descriptors = known_descriptors.descriptors;
+  if (descriptors == nullptr || static_cast<unsigned>(descriptor) >= descriptor_capacity) [[unlikely]]
+    return nullptr;
+  return descriptors[descriptor].file.load(std::memory_order_acquire);
+}
+
+// The open file of a descriptor in use at `time`, in ticks; nullptr: not known.
+[[gnu::always_inline]] inline OpenFile* open_file(int descriptor, std::uint64_t time) noexcept {
   const KnownDescriptors known = known_descriptors;
   if (known.descriptors == nullptr || static_cast<unsigned>(descriptor) >= descriptor_capacity) [[unlikely]]
     return nullptr;
   const Descriptor& of = known.descriptors[descriptor];
-  return time - of.checked > known.check_ticks ? nullptr : of.file.load(std::memory_order_acquire);
+  OpenFile* file = of.file.load(std::memory_order_acquire);
+  if (file == nullptr || time - of.checked > known.check_ticks) [[unlikely]]
+    return ask_of(descriptor, time);
+  return file;
 }
-// The same, after asking; nullptr: not known.
-[[gnu::always_inline]] inline OpenFile* open_file(int descriptor, std::uint64_t time) noexcept {
-  OpenFile* file = known_file(descriptor, time);
-  return file == nullptr ? ask_of(descriptor, time) : file;
+
+// The number of its entry in the table of files.
+[[gnu::always_inline]] inline std::uint32_t entry_of(const OpenFile* file) noexcept {
+  return file == nullptr ? format::unknown_file : file->file;
 }
 
 // For use_of(): the thread is another one than the last, or there is no row.
