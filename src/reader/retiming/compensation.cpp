@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned calls_of_a_knot = 16;
 
 // A thread, up to the row that was read last.
-struct Thread {
+struct MovedThread {
   std::size_t process = 0;
   double wrapper_ns = 0;                                    // mean time of a wrapper
   double owed_ns = 0;                                       // time of wrappers that could not be taken out yet
@@ -60,13 +60,13 @@ class Compensator {
   }
 
  private:
-  Thread& thread_of(std::int32_t world, std::int32_t rank, std::uint32_t thread) {
+  MovedThread& thread_of(std::int32_t world, std::int32_t rank, std::uint32_t thread) {
     return threads_[{world, rank, thread}];
   }
 
   void add(const EventRow& row) {
     if (row.kind != EventKind::call && row.kind != EventKind::flush) return;
-    Thread& thread = thread_of(row.world, row.rank, row.thread);
+    MovedThread& thread = thread_of(row.world, row.rank, row.thread);
     thread.process = row.process;
     thread.wrapper_ns = call_ns_[row.process];
     end_call(thread);
@@ -86,7 +86,7 @@ class Compensator {
   }
 
   // Takes out the wrapper, which lies before the call; at most the time since the last call or flush.
-  void take_out_wrapper(Thread& thread, std::int64_t enter_ns) {
+  void take_out_wrapper(MovedThread& thread, std::int64_t enter_ns) {
     if (thread.free_ns == INT64_MIN) return;
     thread.owed_ns += thread.wrapper_ns;
     const std::int64_t gap_ns = std::max<std::int64_t>(difference(enter_ns, thread.free_ns), 0);
@@ -100,7 +100,7 @@ class Compensator {
   }
 
   // Ends the current call. By now it is known what the call waited for.
-  void end_call(Thread& thread) {
+  void end_call(MovedThread& thread) {
     if (thread.enter_ns == INT64_MIN) return;
     if (thread.waits_until_ns != INT64_MIN) {
       const std::int64_t offset_ns = difference(thread.waits_until_ns, thread.leave_ns);
@@ -135,7 +135,7 @@ class Compensator {
 
   // `other_ns`: the moved begin of the call that it waited for.
   void add(const End& end, std::int64_t other_ns) {
-    Thread& thread = thread_of(end.world, end.rank, end.completed.thread);
+    MovedThread& thread = thread_of(end.world, end.rank, end.completed.thread);
     const PartCall& call = end.completed;
     const bool is_last = thread.enter_ns == call.enter_ns && thread.leave_ns == call.leave_ns;
     if (!is_last || end.other.enter_ns > call.leave_ns) return;  // the clocks disagree
@@ -147,7 +147,7 @@ class Compensator {
   }
 
   // The moved time of a thread; `ns` is at most the begin of its current call.
-  static std::int64_t moved(const Thread& thread, std::int64_t ns) {
+  static std::int64_t moved(const MovedThread& thread, std::int64_t ns) {
     return ns == thread.enter_ns ? sum(ns, thread.offset_ns) : thread.map(ns);
   }
 
@@ -168,7 +168,7 @@ class Compensator {
 
   Run& run_;
   std::vector<double> call_ns_;  // by process
-  std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t>, Thread> threads_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t>, MovedThread> threads_;
   Compensation done_;
 };
 
