@@ -28,11 +28,11 @@ namespace tare::fuzz {
 // Returns how many rows there are.
 inline std::size_t read_tables(reader::Run& run) {
   std::size_t rows = 0;
-  auto tables = reader::EventTables::open(run, {});
+  auto tables = reader::event_table(run, {});
   if (!tables) return rows;
   const auto next = [&](std::vector<reader::arrow::Array>& columns) { return tables->next(columns); };
   ArrowArrayStream stream;
-  reader::arrow::export_stream(tables->schema(), next, stream);
+  reader::arrow::export_stream(tables->schema, next, stream);
   ArrowArray batch{};
   while (stream.get_next(&stream, &batch) == 0 && batch.release != nullptr) {
     rows += static_cast<std::size_t>(batch.length);

@@ -17,9 +17,6 @@ using format::FileInterface;
 using format::meaning_of;
 using format::no_request;
 
-// Requests that are freed are never completed and must not accumulate.
-constexpr std::size_t max_under_way = 1U << 15;
-
 bool is_transfer(FileAccess access) {
   return access == FileAccess::read || access == FileAccess::write || access == FileAccess::read_begin ||
          access == FileAccess::write_begin;

@@ -75,9 +75,6 @@ using format::no_bytes;
 using format::no_peer;
 using format::no_request;
 
-// Freed requests are never completed and must not accumulate. This is more than tare keeps at a time.
-constexpr std::size_t max_started = 1U << 15;
-
 // Whether a call may write records about this request, or about itself (no_request): always, unless the trace has gaps.
 bool may_write(const MpiRecords::Matched& matched, MatchedEnd::Kind kind, std::uint32_t request) {
   return !matched || std::any_of(matched->begin(), matched->end(),
@@ -121,7 +118,7 @@ void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sin
 void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started& started) {
   if (started.sent == 0 && started.received == 0 && started.collective == 0) return;
   auto& all = processes_[row.process].started;
-  if (all.size() >= max_started) all.clear();
+  if (all.size() >= max_under_way) all.clear();
   all[request_key(row.thread, request)] = started;
 }
 

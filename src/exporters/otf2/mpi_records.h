@@ -34,6 +34,9 @@ inline std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) {
 }
 // Nothing is known about failed calls.
 inline std::uint64_t or_none(std::uint64_t bytes) { return bytes == format::no_bytes ? 0 : bytes; }
+// Requests, or accesses to a window, of a process. Those that are freed are never completed and must not accumulate;
+// what is beyond has no completion record. This is more than tare keeps at a time.
+inline constexpr std::size_t max_under_way = 1U << 15;
 inline std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
 
 // Where records go: one location.

@@ -15,9 +15,6 @@ using format::meaning_of;
 using format::no_request;
 using format::Operation;
 
-// accesses to a window in a process between two completing calls; further ones have no completion record
-constexpr std::size_t max_under_way = 1U << 15;
-
 // A collective that completes accesses.
 bool is_fence(const format::FunctionMeaning& of) {
   return of.kind == CallClass::collective && of.completes_accesses != CompletesAccesses::none;
