@@ -17,6 +17,11 @@ configure=
 for option in "$@"; do
     grep -qsx "$option:BOOL=ON" $build/CMakeCache.txt || configure="$configure -D$option=ON"
 done
+# Who only builds compiles fewer, larger files, as asan's preset does. Who tests needs the command of each file.
+case " $* " in
+*" TARE_TESTS "*) [ -z "$configure" ] || configure="$configure -DTARE_UNITY=OFF" ;;
+*) [ -f $build/build.ninja ] || configure="$configure -DTARE_UNITY=ON" ;;
+esac
 if [ -n "$configure" ] || [ ! -f $build/build.ninja ] || [ CMakePresets.json -nt $build/build.ninja ]; then
     mkdir -p $build
     echo "configuring the build"
