@@ -89,7 +89,7 @@ print(*struct.unpack("Q", fcntl.ioctl(namespace, 0x8008B705, bytes(8))))
 
 
 def processor_of_first_namespaces() -> int:
-    """Where a host must be made so that it can hold namespaces of its own, as Slurm does for a job.
+    """The processor on which a host must be made so that it can hold namespaces, as Slurm makes for a job.
 
     Linux refuses to bind a mount namespace in one that has a larger number, and 6.18 gives each processor
     numbers of its own: those of one may all be larger than those of another.
