@@ -127,3 +127,13 @@ def test_a_run_without_samples_in_a_trace_says_so(tare: Path, tmp_path: Path) ->
     done = subprocess.run(by, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert "there are no samples of stacks in a trace (tare run --trace --with stacks)" in done.stderr
+
+
+def test_options_that_choose_calls_are_refused(tare: Path, tmp_path: Path) -> None:
+    command = [str(tare), "run", "--quiet", "-o", str(tmp_path / "run"), "--", "python3", "-c", "1"]
+    subprocess.run(command, check=True, timeout=60)
+    by = [str(tare), "profile", str(tmp_path / "run"), "--by", "function,phase", "--sort", "calls"]
+    done = subprocess.run(by, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "does not go with --function, --communicator and other orders than time" in done.stderr

@@ -28,7 +28,6 @@ PARTS = ("phase", "iteration", "between")
 SAMPLES = functions.of_meaning(source="stacks")
 
 Rank = tuple[int, int]  # world, rank
-Event = dict[str, Any]  # as Run.events() has them
 
 
 class CallSite(NamedTuple):
@@ -196,32 +195,40 @@ def _in_phases(recorded: Run, ranks: list[int] | None) -> _Found:
 
 
 def _in_detected(recorded: Run, ranks: list[int] | None) -> _Found:
-    starts: dict[int, list[tuple[int, str]]] = defaultdict(list)  # of phases, by world
+    spans: dict[int, list[_Span]] = defaultdict(list)  # by world
     for phase in recorded.structure.phases:
-        starts[phase.world].append((phase.start_ns, phase.phase))
-    for of_world in starts.values():
-        of_world.sort()
+        spans[phase.world].append(_Span(phase.start_ns, phase.end_ns, Part(phase=phase.phase)))
+    for of_world in spans.values():
+        of_world.sort(key=attrgetter("start_ns"))
     for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
-        of_world = starts[event["world"]]
-        number = bisect_right(of_world, event["start_ns"], key=lambda each: each[0]) - 1
-        name = of_world[number][1] if number >= 0 else None
-        yield (event["world"], event["rank"]), event.get("site", -1), Part(phase=name)
+        part = _part_at(spans[event["world"]], event["start_ns"])
+        yield (event["world"], event["rank"]), event.get("site", -1), part
 
 
 def _in_iterations(recorded: Run, ranks: list[int] | None) -> _Found:
-    of_rank: dict[Rank, list[Any]] = defaultdict(list)
+    spans: dict[Rank, list[_Span]] = defaultdict(list)
     for row in recorded.rows(recorded.iterations()):
-        of_rank[row.world, row.rank].append(row)
-    for rows in of_rank.values():
-        rows.sort(key=attrgetter("start_ns"))
+        part = Part(phase=row.phase, iteration=row.iteration)
+        spans[row.world, row.rank].append(_Span(row.start_ns, row.start_ns + row.duration_ns, part))
+    for of_rank in spans.values():
+        of_rank.sort(key=attrgetter("start_ns"))
     for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
         rank = event["world"], event["rank"]
-        rows = of_rank[rank]
-        number = bisect_right(rows, event["start_ns"], key=attrgetter("start_ns")) - 1
-        part = Part()
-        if number >= 0 and event["start_ns"] < rows[number].start_ns + rows[number].duration_ns:
-            part = Part(phase=rows[number].phase, iteration=rows[number].iteration)
-        yield rank, event.get("site", -1), part
+        yield rank, event.get("site", -1), _part_at(spans[rank], event["start_ns"])
+
+
+class _Span(NamedTuple):
+    """A part of a run, from one time to before another."""
+
+    start_ns: int
+    end_ns: int
+    part: Part
+
+
+def _part_at(spans: list[_Span], time_ns: int) -> Part:
+    """The part that a time lies in; `spans` are in the order of time."""
+    number = bisect_right(spans, time_ns, key=attrgetter("start_ns")) - 1
+    return spans[number].part if number >= 0 and time_ns < spans[number].end_ns else Part()
 
 
 def _between_calls(recorded: Run, ranks: list[int] | None) -> _Found:

@@ -129,6 +129,10 @@ def profile(
     )
     recording = open_readable(run, member)
     if sampled_parts.is_by_part(names):
+        if chosen.functions or chosen.communicators or sort not in (None, Sort.TIME):
+            raise UsageError(
+                f"--by {by} does not go with --function, --communicator and other orders than time"
+            )
         _profile_parts(recording, run, names, chosen, limit, as_json=json, csv=csv, markdown=markdown)
         return
     of_code = code_times.is_by_code(names) and bool(stacks.samples(recording, chosen))
