@@ -8,6 +8,7 @@
 namespace tare::files {
 namespace {
 
+using format::FileAccess;
 using format::FileInterface;
 using format::FileTransfers;
 using format::FileUse;
@@ -94,32 +95,12 @@ void count_stream(const stack::Thread& thread, const Span& span, int descriptor,
 template void count_stream<Direction::read>(const stack::Thread&, const Span&, int, ssize_t) noexcept;
 template void count_stream<Direction::write>(const stack::Thread&, const Span&, int, ssize_t) noexcept;
 
-void count_other(const stack::Thread& thread, const Span& span, Other kind, FileInterface interface, OpenFile* file,
-                 bool has_failed) noexcept {
+void count_other(const stack::Thread& thread, const Span& span, FileAccess kind, FileInterface interface,
+                 OpenFile* file, bool has_failed) noexcept {
   thread.shared().others.call.object = entry_of(file);
   FileUse* use = use_of(file, interface, thread.block);
   if (use == nullptr) return;
-  recorder::count_in(*use, [&](FileUse& to) {
-    to.failed += static_cast<std::uint64_t>(has_failed);
-    (kind == Other::sync ? to.sync_ticks : to.meta_ticks) += span.leave - span.enter;
-    switch (kind) {
-      case Other::open:
-        ++to.opens;
-        break;
-      case Other::close:
-        ++to.closes;
-        break;
-      case Other::seek:
-        ++to.seeks;
-        break;
-      case Other::sync:
-        ++to.syncs;
-        break;
-      case Other::other:
-        ++to.other_calls;
-        break;
-    }
-  });
+  recorder::count_in(*use, [&](FileUse& to) { recorder::add_other(to, kind, span.leave - span.enter, has_failed); });
 }
 
 }  // namespace tare::files

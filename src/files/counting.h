@@ -33,9 +33,8 @@ void count_access_at(const stack::Thread& thread, const Span& span, int descript
 template <Direction direction>
 void count_stream(const stack::Thread& thread, const Span& span, int descriptor, ssize_t result) noexcept;
 
-// A call of another kind, on an open file; nullptr: it is not known.
-enum class Other : std::uint8_t { open, close, seek, sync, other };
-void count_other(const stack::Thread& thread, const Span& span, Other kind, format::FileInterface interface,
-                 OpenFile* file, bool has_failed) noexcept;
+// A call that does not move bytes, on an open file; nullptr: it is not known.
+void count_other(const stack::Thread& thread, const Span& span, format::FileAccess kind,
+                 format::FileInterface interface, OpenFile* file, bool has_failed) noexcept;
 
 }  // namespace tare::files

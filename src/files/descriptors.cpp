@@ -14,6 +14,7 @@
 namespace tare::files {
 namespace {
 
+using format::FileAccess;
 using format::FileInterface;
 
 constinit NextOfLibrary<int, const char*, int, mode_t> next_open;
@@ -69,7 +70,7 @@ off64_t seek(const stack::Frame& caller, int descriptor, off64_t offset, int whe
       [&](const stack::Thread& thread, const Span& span, off64_t result) {
         OpenFile* file = open_file(descriptor, span.leave);
         if (file != nullptr && result >= 0) moved_to(*file, static_cast<std::uint64_t>(result));
-        count_other(thread, span, Other::seek, FileInterface::posix, file, result < 0);
+        count_other(thread, span, FileAccess::seek, FileInterface::posix, file, result < 0);
       });
 }
 
@@ -85,6 +86,7 @@ int control(int descriptor, int command, void* argument) {
 }  // namespace tare::files
 
 using namespace tare::files;
+using tare::format::FileAccess;
 using tare::format::FileInterface;
 
 #define TARE_REAL(call) \
@@ -150,7 +152,7 @@ TARE_EXPORT int close(int descriptor) {
       TARE_CALLER, {-1, file}, TARE_REAL(next_close(descriptor)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int failed) {
-        if (file != nullptr) count_other(thread, span, Other::close, FileInterface::posix, file, failed < 0);
+        if (file != nullptr) count_other(thread, span, FileAccess::close, FileInterface::posix, file, failed < 0);
       });
   release(file);
   return result;

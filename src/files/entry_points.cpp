@@ -80,7 +80,8 @@ template <Function function, Direction direction, class Real>
 }
 
 void count_sync(const stack::Thread& thread, const Span& span, int descriptor, int result) noexcept {
-  count_other(thread, span, Other::sync, format::FileInterface::posix, open_file(descriptor, span.leave), result < 0);
+  count_other(thread, span, format::FileAccess::sync, format::FileInterface::posix, open_file(descriptor, span.leave),
+              result < 0);
 }
 
 // Calls that wait until the whole file is stored.

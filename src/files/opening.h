@@ -40,7 +40,7 @@ template <Function function, format::FileInterface interface, Opens opens = Open
         descriptor = descriptor_of(made);
         OpenFile* file = nullptr;
         if (descriptor >= 0) file = opens == Opens::file ? opened(descriptor) : open_file(descriptor, span.leave);
-        count_other(thread, span, Other::open, interface, file, has_failed(made));
+        count_other(thread, span, format::FileAccess::open, interface, file, has_failed(made));
       });
   if (!is_counted && opens == Opens::file) release(closing(descriptor_of(result)));
   return result;

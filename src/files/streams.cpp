@@ -15,6 +15,7 @@
 namespace tare::files {
 namespace {
 
+using format::FileAccess;
 using format::FileInterface;
 
 constinit NextOfLibrary<FILE*, const char*, const char*> next_fopen;
@@ -126,7 +127,8 @@ template <class Real>
       [&](const stack::Thread& thread, const Span& span, int result) {
         if (descriptor < 0) return;
         lose_position(descriptor);
-        count_other(thread, span, Other::seek, FileInterface::stdio, open_file(descriptor, span.leave), result < 0);
+        count_other(thread, span, FileAccess::seek, FileInterface::stdio, open_file(descriptor, span.leave),
+                    result < 0);
       });
 }
 
@@ -134,6 +136,7 @@ template <class Real>
 }  // namespace tare::files
 
 using namespace tare::files;
+using tare::format::FileAccess;
 using tare::format::FileInterface;
 
 #define TARE_REAL(call) \
@@ -172,7 +175,7 @@ TARE_EXPORT int fclose(FILE* stream) {
       TARE_CALLER, {-1, file}, TARE_REAL(next_fclose("fclose", stream)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int failed) {
-        if (file != nullptr) count_other(thread, span, Other::close, FileInterface::stdio, file, failed < 0);
+        if (file != nullptr) count_other(thread, span, FileAccess::close, FileInterface::stdio, file, failed < 0);
       });
   release(file);
   return result;
@@ -191,7 +194,8 @@ TARE_EXPORT int fflush(FILE* stream) {
       [&](const tare::stack::Thread& thread, const Span& span, int result) {
         if (descriptor < 0) return;
         lose_position(descriptor);
-        count_other(thread, span, Other::sync, FileInterface::stdio, open_file(descriptor, span.leave), result < 0);
+        count_other(thread, span, FileAccess::sync, FileInterface::stdio, open_file(descriptor, span.leave),
+                    result < 0);
       });
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "format/file_table.h"
+#include "format/function_meaning.h"
 
 namespace tare::recorder {
 
@@ -39,6 +40,29 @@ inline void add_transfer(format::FileTransfers& to, std::int64_t bytes, std::uin
   }
   to.bytes += static_cast<std::uint64_t>(bytes);
   ++to.sizes[format::file_size_bin(static_cast<std::uint64_t>(bytes))];
+}
+
+// Adds a call that does not move bytes.
+inline void add_other(format::FileUse& to, format::FileAccess access, std::uint64_t ticks, bool has_failed) noexcept {
+  using format::FileAccess;
+  to.failed += static_cast<std::uint64_t>(has_failed);
+  (access == FileAccess::sync ? to.sync_ticks : to.meta_ticks) += ticks;
+  switch (access) {
+    case FileAccess::open:
+      ++to.opens;
+      break;
+    case FileAccess::close:
+      ++to.closes;
+      break;
+    case FileAccess::seek:
+      ++to.seeks;
+      break;
+    case FileAccess::sync:
+      ++to.syncs;
+      break;
+    default:
+      ++to.other_calls;
+  }
 }
 
 void lock_shared_uses() noexcept;

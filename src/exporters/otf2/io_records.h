@@ -54,8 +54,8 @@ class IoRecords {
   const std::vector<IoHandle>& handles() const { return handles_; }
 
  private:
-  // Of POSIX and of streams: process, entry of the file, interface and descriptor; of MPI-IO, the index of the file in
-  // Run::scopes() and the process, with the entry no_entry.
+  // Process, entry of the file, interface and descriptor; of MPI-IO 0 in place of the entry, and the index of the file
+  // in Run::scopes() in place of the descriptor.
   using Key = std::tuple<std::uint32_t, std::uint32_t, format::FileInterface, std::uint64_t>;
   struct Handle {
     OTF2_IoHandleRef number = 0;

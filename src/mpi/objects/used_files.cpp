@@ -59,23 +59,6 @@ std::uint32_t entry_of(const char* name) noexcept {
   return recorder::entry_of({path, static_cast<std::uint32_t>(bytes + more), format::FileKind::unknown, 0, 0});
 }
 
-void count_other(FileUse& use, FileAccess access, std::uint64_t ticks) noexcept {
-  (access == FileAccess::sync ? use.sync_ticks : use.meta_ticks) += ticks;
-  switch (access) {
-    case FileAccess::sync:
-      ++use.syncs;
-      break;
-    case FileAccess::close:
-      ++use.closes;
-      break;
-    case FileAccess::seek:
-      ++use.seeks;
-      break;
-    default:
-      ++use.other_calls;
-  }
-}
-
 // A call that failed has no bytes.
 void count_transfer(format::FileTransfers& to, const recorder::Call& call, std::uint64_t ticks) noexcept {
   recorder::add_transfer(to, call.bytes == format::no_bytes ? -1 : static_cast<std::int64_t>(call.bytes), ticks);
@@ -89,11 +72,8 @@ void count_open(const Thread& thread, const recorder::Call& call, std::uint32_t 
   if (scope != 0 && !has_failed) put(scope, entry);
   FileUse* use = recorder::use_of(entry, FileInterface::mpi_io, thread.block);
   if (use == nullptr) return;
-  recorder::count_in(*use, [&](FileUse& to) {
-    ++to.opens;
-    to.failed += static_cast<std::uint64_t>(has_failed);
-    to.meta_ticks += call.leave - call.enter;
-  });
+  recorder::count_in(
+      *use, [&](FileUse& to) { recorder::add_other(to, FileAccess::open, call.leave - call.enter, has_failed); });
 }
 
 void count_file_call(const Thread& thread, const recorder::Call& call, bool has_failed) noexcept {
@@ -116,8 +96,7 @@ void count_file_call(const Thread& thread, const recorder::Call& call, bool has_
         to.writes.ticks += ticks;
         return;
       default:
-        count_other(to, access, ticks);
-        to.failed += static_cast<std::uint64_t>(has_failed);
+        recorder::add_other(to, access, ticks, has_failed);
     }
   });
 }
