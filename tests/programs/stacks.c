@@ -24,20 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile double sink;
+#include "compute.h"
+
 static volatile sig_atomic_t urgent, profiled, faults;
-
-static double processor_s(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static inline __attribute__((always_inline)) void compute(double ms) {
-  const double end = processor_s() + ms / 1000;
-  while (processor_s() < end)
-    for (int i = 0; i < 20000; i++) sink += 1.0 / (1.0 + i);
-}
 
 /* The functions differ, so that no compiler makes one of them. */
 __attribute__((noinline)) static void first(double ms) {
