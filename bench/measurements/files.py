@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+from statistics import median
+
 from interleave import Rounds
 from one_process import beside_peers, compiled
-from report import Table, over_bare
+from report import Row, Table, percent
 
-from tools import BARE, ROOT, Outcome, Tool
+from tools import BARE, ROOT, Tool
 
 OFF = Tool("tare run, without --with files", tare=())
 PROFILE = Tool("profile, --with files", tare=("--with", "files"))
@@ -27,14 +30,19 @@ def measure(rounds: int) -> list[Table]:
 
 
 def _table(measured: Rounds, title: str, key: str, limit: float | None) -> Table:
-    def of_call(outcome: Outcome) -> float:
-        return outcome.value(key)
+    """A row for each tool: its calls beside those of the same process that go past it."""
+    rows = []
+    samples = {}
 
-    return over_bare(
-        title,
-        measured,
-        of_call,
-        "ns a call",
-        "%",
-        {} if limit is None else {PROFILE: limit},
-    )
+    def add(label: str, tool: Tool, called: str, limit: float | None = None) -> None:
+        calls, direct = (
+            measured.samples(tool, methodcaller("value", name)) for name in (called, f"direct_{key}")
+        )
+        rows.append(Row(label, median(calls), percent(calls, direct), limit))
+        samples.update({label: calls, f"{label}: calls past it": direct})
+
+    for tool in measured.tools:
+        add(tool.label, tool, key, limit if tool is PROFILE else None)
+    add("two readings of the clock", BARE, f"clocked_{key}")
+    over = "over calls past it"
+    return Table(title, "ns a call", "%", rows, measured.count, over=over, samples=samples)

@@ -100,7 +100,7 @@ def test_functions_of_two_runs(measured: Measurement, tare: Path) -> None:
     run = str(measured.directory)
     done = subprocess.run([tare, "diff", run, run], capture_output=True, text=True, timeout=60, check=True)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("compute (inlined in second)"))
-    assert re.fullmatch(r"compute \(inlined in second\)\s+stacks\.c\s+.*\+0 ns\s+\d+ ms\s+no", line), line
+    assert re.fullmatch(r"compute \(inlined in second\)\s+compute\.h\s+.*\+0 ns\s+\d+ ms\s+no", line), line
 
 
 def test_the_graph_of_all_ranks_and_of_one_beside_the_mean(page: Opened, measured: Measurement) -> None:
@@ -154,7 +154,7 @@ def test_zoom_search_and_keys(page: Opened) -> None:
     assert {"All ranks", "main", "second"} <= set(frames(page)), "what is above stays"
     page.page.keyboard.press("ArrowDown")
     assert re.fullmatch(r"compute\S*", chosen())
-    assert "stacks.c, line " in page.texts("#flames .flame-facts")[0]
+    assert "compute.h, line " in page.texts("#flames .flame-facts")[0]
     page.page.keyboard.press("Escape")
     assert "MPI_Barrier" in frames(page)
     page.page.fill("#flames .tools input[type=search] >> nth=0", "SECOND")
