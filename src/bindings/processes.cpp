@@ -146,7 +146,7 @@ void define_cost(Fields<T>& of, bool total) {
   if (total) of.template members<&T::calls, &T::counted>();
   of.template members<&T::call_ns, &T::timed_call_ns, &T::lookup_ns, &T::event_ns, &T::own_events, &T::wrapper_ns,
                       &T::wrapper_error_ns, &T::weighed, &T::net_share>();
-  if (total) of.template members<&T::wall_share>();
+  if (total) of.template members<&T::recorded_ns, &T::wall_share>();
   of.template members<&T::hook_init_ns, &T::hook_finalize_ns, &T::chooser_ns, &T::analysis_ns, &T::readings,
                       &T::reading_ns, &T::stack_samples, &T::stack_ns, &T::flushes, &T::flush_ns, &T::flush_bytes,
                       &T::drains, &T::drain_ns, &T::drain_bytes, &T::offload_points, &T::offloads, &T::offloads_lost,
@@ -162,8 +162,9 @@ void define_sums(nb::module_& module) {
       "The costs of a call are means, that of an event of the API is the largest of all processes.\n"
       "`counted` is the part of `calls` that was only counted. `wrapper_ns` is estimated from the\n"
       "`weighed` calls; its 95 % confidence interval is twice `wrapper_error_ns` wide (None: not\n"
-      "known). `net_share`: wrappers, flushes and offloads as a share of the net time;\n"
-      "`wall_share`: with the hooks, of the time from the first call to the end.");
+      "known). `net_share`: what measuring took, as a share of\n"
+      "`recorded_ns`, the net time of the threads that recorded anything; `wall_share`: with the hooks, of the\n"
+      "time from the first call to the end.");
   define_cost(total, true);
   Fields<TotalTrace>(
       module, "Trace",

@@ -262,7 +262,7 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
                           location.counted_calls,
                           location.counted_in_wrappers,
                           location.shared().summary.flush_ticks,
-                          is_first_thread(location) ? spell_ticks_ : 0};
+                          location.sample_ticks + (is_first_thread(location) ? spell_ticks_ : 0)};
   if (is_first_thread(location) && is_control_)
     location.governor.pass_over(progress);
   else if (location.governor.has_begun())

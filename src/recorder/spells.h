@@ -43,7 +43,9 @@ class Spells {
   // after a comma the bytes of the run's trace. With other values there are no spells.
   void begin(const char* weigh, const char* budget, const char* run_id) noexcept;
   bool are_asked() const noexcept { return controls_ != 0 || has_budget(); }
-  bool has_budget() const noexcept { return budget_.share > 0; }
+  bool has_budget() const noexcept { return budget_share() > 0; }
+  // The share of the time that recording may take; 0: there is no budget.
+  double budget_share() const noexcept { return budget_.share; }
 
   // A synchronisation point of the thread at a call site, at `time` in ticks; 0: now. Only those of the first thread of
   // a process count, because threads pass in no order.
@@ -102,7 +104,7 @@ class Spells {
   std::uint64_t sync_points_ = 0;
   std::uint64_t next_ = 1;         // the synchronisation point that ends the spell under way
   bool is_named_ = false;          // tare_progress() has been called
-  std::uint64_t spell_ticks_ = 0;  // Progress::spell_ticks
+  std::uint64_t spell_ticks_ = 0;  // that ending and beginning spells took
   // The spell under way:
   std::uint32_t spell_ = 0;  // 0: the first has not begun
   std::uint32_t site_ = 0;

@@ -13,12 +13,14 @@
 #include "recorder/inside.h"
 #include "recorder/locations.h"
 #include "recorder/segment.h"
+#include "recorder/spells.h"
 #include "recorder/warning.h"
 #include "stack/inside.h"
 #include "stack/modules.h"
 #include "stack/python_frame.h"
 #include "stack/thread.h"
 #include "stack/whole_stack.h"
+#include "stacks/pace.h"
 #include "stacks/signals.h"
 #include "stacks/table.h"
 #include "stacks/timer.h"
@@ -28,6 +30,9 @@ namespace {
 
 constexpr std::uint64_t default_rate = 100;  // samples in a second of processor time
 constexpr std::uint64_t max_rate = 10'000;
+constexpr double part_of_budget = 0.5;  // that samples may take; calls have what they leave
+
+constinit thread_local Pace pace [[gnu::tls_model("initial-exec")]] = {};
 
 // A longer time before a signal that comes at the end of a system call is one in which the thread had blocked it. (The
 // system sends it at a tick at which the thread runs, which is late on a busy machine.)
@@ -49,16 +54,28 @@ bool has_room(const ucontext_t& at, const stack::Stack& own) noexcept {
 
 // Adds the sample to the trace. A signal handler does not drain the event buffer, so a sample that finds no room there
 // is in the profile alone.
-void trace(recorder::EventBuffer& events, std::uint32_t site, std::uint64_t time) noexcept {
-  constexpr std::uint64_t bytes = sizeof(format::SourceCallRecord);
-  if (!events.has_room(bytes)) return;
-  const format::SourceCallRecord record{{format::source_call, bytes / 8},
-                                        static_cast<std::uint32_t>(format::Function::stack_sample),
-                                        time,
-                                        time,
-                                        site,
-                                        0};
+void trace(recorder::EventBuffer& events, std::uint32_t site, std::uint64_t time, std::uint64_t ns) noexcept {
+  struct Record {
+    format::SourceCallRecord call;
+    std::uint64_t processor_ns;
+  };
+  if (!events.has_room(sizeof(Record))) return;
+  const Record record{{{format::source_call, sizeof(Record) / 8},
+                       static_cast<std::uint32_t>(format::Function::stack_sample),
+                       time,
+                       time,
+                       site,
+                       0},
+                      ns};
   events.append(record);
+}
+
+// The interval of the thread changes to what samples of this cost may have in a run with a budget.
+void keep_budget(format::StackSamples& table, std::uint64_t ticks) noexcept {
+  if (!pace.note_cost(ticks >> recorder::tick_shift(), part_of_budget * recorder::spells.budget_share())) return;
+  change_timer(pace.interval_ns());
+  if (table.interval_ns < pace.interval_ns())
+    std::atomic_ref(table.interval_ns).store(pace.interval_ns(), std::memory_order_relaxed);
 }
 
 // The handler does not call the loader, which it may have interrupted.
@@ -77,7 +94,7 @@ class LoaderAside {
 [[gnu::noinline]] void sample(recorder::Location& location, const ucontext_t& at, format::StackSamples& table,
                               std::uintptr_t inside, std::uint64_t time) noexcept {
   std::uint64_t ns = ns_since_last();
-  if (const std::uint64_t most = table.interval_ns + max_delay_ns; ns > most && processor::is_after_system_call(at)) {
+  if (const std::uint64_t most = pace.interval_ns() + max_delay_ns; ns > most && processor::is_after_system_call(at)) {
     std::atomic_ref(table.missed_ns).fetch_add(ns - most, std::memory_order_relaxed);
     ns = most;
   }
@@ -95,7 +112,7 @@ class LoaderAside {
     place.site = found.site;
     if (found.is_cut) std::atomic_ref(table.cut).fetch_add(1, std::memory_order_relaxed);
     if (found.site == 0) std::atomic_ref(table.lost).fetch_add(1, std::memory_order_relaxed);
-    trace(location.events, found.site, time);
+    trace(location.events, found.site, time, ns);
   }
   add_sample(table, place, ns);
 }
@@ -118,7 +135,10 @@ void take_sample(void* context) noexcept {
   const std::uintptr_t inside = tare_inside;
   const recorder::OwnCode own;
   sample(*location, at, *table, inside, begin);
-  std::atomic_ref(table->ticks).fetch_add(recorder::now() - begin, std::memory_order_relaxed);
+  const std::uint64_t ticks = recorder::now() - begin;
+  std::atomic_ref(table->ticks).fetch_add(ticks, std::memory_order_relaxed);
+  location->sample_ticks += ticks;
+  keep_budget(*table, ticks);
 }
 
 }  // namespace
@@ -126,10 +146,11 @@ void take_sample(void* context) noexcept {
 void begin_thread(recorder::Location&) noexcept {
   format::StackSamples* table = recorder::stack_samples();
   if (table == nullptr) return;
-  table->interval_ns = interval_ns();
+  pace.begin(interval_ns());
+  if (table->interval_ns == 0) std::atomic_ref(table->interval_ns).store(interval_ns(), std::memory_order_relaxed);
   stack::look_for_python();
   take_signal(take_sample);
-  if (begin_timer(table->interval_ns)) return;
+  if (begin_timer(pace.interval_ns())) return;
   if (std::atomic_ref(table->unsampled_threads).fetch_add(1) == 0)
     recorder::warn("the system has no timer for a thread: its stack is not sampled (ulimit -i)");
 }

@@ -19,6 +19,13 @@ constinit thread_local std::uint64_t last_ns [[gnu::tls_model("initial-exec")]] 
 
 constinit char cookie = 0;  // its address distinguishes the signals of these timers
 
+bool set_timer(std::uint64_t interval_ns) noexcept {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const timespec each{static_cast<time_t>(interval_ns / second), static_cast<long>(interval_ns % second)};
+  const itimerspec when{each, each};
+  return syscall(SYS_timer_settime, timer, 0, &when, nullptr) == 0;
+}
+
 }  // namespace
 
 bool begin_timer(std::uint64_t interval_ns) noexcept {
@@ -30,14 +37,15 @@ bool begin_timer(std::uint64_t interval_ns) noexcept {
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
   KernelTimer made = none;
   if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &made) != 0) return false;
-  constexpr std::uint64_t second = 1'000'000'000;
-  const timespec each{static_cast<time_t>(interval_ns / second), static_cast<long>(interval_ns % second)};
-  const itimerspec when{each, each};
   timer = made;
   last_ns = recorder::read_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (syscall(SYS_timer_settime, made, 0, &when, nullptr) == 0) return true;
+  if (set_timer(interval_ns)) return true;
   end_timer();
   return false;
+}
+
+void change_timer(std::uint64_t interval_ns) noexcept {
+  if (timer != none) set_timer(interval_ns);
 }
 
 std::uint64_t ns_since_last() noexcept {

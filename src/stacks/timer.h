@@ -14,6 +14,8 @@ inline constexpr int signal_number = SIGURG;
 // The timer of this thread begins: the signal is sent each time that the thread has used a processor for `interval_ns`
 // more. False if the system has no more timers. A thread has one timer at most.
 bool begin_timer(std::uint64_t interval_ns) noexcept;
+// The next signal is sent after `interval_ns` from now, and so on.
+void change_timer(std::uint64_t interval_ns) noexcept;
 void end_timer() noexcept;
 bool has_timer() noexcept;
 // The processor time of this thread since its timer began or this was called before.

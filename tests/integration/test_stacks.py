@@ -18,6 +18,7 @@ import pytest
 import tare as api
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from tare import units
 
 MS = 1_000_000
 both_families = pytest.mark.parametrize(
@@ -145,6 +146,26 @@ def test_the_function_that_makes_a_rank_late(mpi: MpiEnvironment, tare: Path, tm
     # In the trace, the samples lie between the calls.
     events = [row for row in measured.all_events() if row["function"] == "stack_sample"]
     assert {row["caller"] for row in events} & {"second", "compute (inlined in second)"}
+    # Each stands for the processor time since the one before.
+    of_program = sum(row.time_ns for row in opened.rows(opened.stack_samples) if row.activity == "program")
+    assert sum(row["arguments"]["processor_ns"] for row in events) == of_program
+
+
+def test_a_budget_makes_samples_fewer_and_times_stay(program: Path, tare: Path, tmp_path: Path) -> None:
+    often = ("--stack-rate", "10000", "--budget", "0.1%")
+    measured = alone(tare, tmp_path / "run", program, "alone", "200", options=often)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert times(measured.directory, thread=0).near("second", 600, 800)
+    assert times(measured.directory, thread=1).near("second", 800, 800)
+    opened = api.open(measured.directory)
+    (sampling,) = opened.rows(opened.stack_sampling)
+    # Half of the budget: a sample of 1 us each 2 ms. None takes less than 100 ns, of 0.2 ms.
+    assert sampling.interval_ns >= 0.2 * MS
+    assert sampling.interval_ns % (0.1 * MS) == 0
+    assert (
+        f"of stacks at intervals of up to {units.duration(sampling.interval_ns)} instead of 100 µs"
+        in said(measured, "info")
+    )
 
 
 def test_functions_of_python(tare: Path, tmp_path: Path) -> None:

@@ -56,6 +56,16 @@ def test_a_run_without_a_budget_says_nothing_of_it(recording: Run) -> None:
     assert "% spent" not in shown(recording)
 
 
+def test_what_a_call_costs_is_compared_with_the_time_that_was_recorded(
+    recording: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cost = changed(recording.total_cost(), calls=1_000_000, lookup_ns=5.0, recorded_ns=10**9, stack_ns=10**8)
+    monkeypatch.setattr(recording, "total_cost", lambda: cost)
+    kept = budget.of_run(recording)
+    assert kept is not None
+    assert kept.counting == 0.005, "samples of stacks are no part of it"
+
+
 def test_all_was_affordable(recording: Run) -> None:
     recording.__dict__["spells"] = [spell(1, "trace"), spell(2, "trace")]
     text = shown(recording)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis import trial
+from tare.analysis.stacks import DEFAULT_RATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,8 @@ class Kept:
     whole_trace: (
         float | None
     )  # share of net time that the code of tare would have taken with a trace of all calls; None: not known
+    sample_ns: int  # processor time between two samples of a stack, as the user asked; 0: none were taken
+    longest_sample_ns: int  # the longest that the budget made it
 
     @property
     def cost(self) -> float:
@@ -66,6 +69,7 @@ def of_run(recording: Run) -> Kept | None:
     all_ns = sum(spell.ns for spell in recording.spells)
     traced_ns = sum(spell.ns for spell in spells if spell.traced)
     measured_ns = sum(spell.ns for spell in spells if spell.measured)
+    intervals = [row.interval_ns for row in recording.rows(recording.stack_sampling)]
     return Kept(
         share=options.budget,
         bytes=options.budget_bytes,
@@ -80,6 +84,8 @@ def of_run(recording: Run) -> Kept | None:
         traced_share=traced_ns / time_ns if time_ns else None,
         measured_share=measured_ns / time_ns if time_ns else None,
         whole_trace=_whole_trace(recording),
+        sample_ns=round(1e9 / (options.stack_rate or DEFAULT_RATE)) if intervals else 0,
+        longest_sample_ns=max(intervals, default=0),
     )
 
 
@@ -95,16 +101,13 @@ def _counting(cost: TotalCost) -> float:
 
 def _share_of(cost: TotalCost, ns: float) -> float:
     """The share of net time that `ns` are."""
-    own_ns = cost.wrapper_ns + cost.flush_ns + cost.offload_ns
-    return cost.net_share * ns / own_ns if own_ns else 0
+    return ns / cost.recorded_ns if cost.recorded_ns else 0
 
 
 def _whole_trace(recording: Run) -> float | None:
     """The share if wrappers did in all spells what they did in these, and each call were written."""
     cost = recording.total_cost()
     records = recording.total_trace().records
-    spent_ns = cost.wrapper_ns + cost.flush_ns
-    if records == 0 or spent_ns == 0:
+    if records == 0 or not cost.recorded_ns:
         return None
-    whole_ns = (cost.timed_call_ns + cost.flush_ns / records) * cost.calls
-    return cost.net_share * whole_ns / spent_ns
+    return _share_of(cost, (cost.timed_call_ns + cost.flush_ns / records) * cost.calls)

@@ -1,14 +1,14 @@
 """The program's own time by function or line in parts of a run: phases, iterations, and between calls of MPI.
 
-A trace has each sample of the stacks as an event. All samples of a rank stand for the same time here, which
-is the mean of theirs. Times are nanoseconds.
+A trace has each sample of the stacks as an event, with the processor time that it stands for. In traces of
+older versions, which have no such times, a sample stands for the mean of its rank. Times are nanoseconds.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -98,13 +98,13 @@ def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list
     in_all = Sampled()
     [part] = set(keys) & set(PARTS)
     split = _SPLIT[part](recorded, sorted(chosen.ranks) or None) if each_ns else ()
-    for rank, site, of in split:
-        if rank not in each_ns or (chosen.worlds and rank[0] not in chosen.worlds):
+    for sample, of in split:
+        if sample.rank not in each_ns or (chosen.worlds and sample.rank[0] not in chosen.worlds):
             continue
-        one = Sampled(each_ns[rank], 1)
-        sums = found[site, of]
+        one = Sampled(each_ns[sample.rank] if sample.ns is None else sample.ns, 1)
+        sums = found[sample.site, of]
         sums.time = sums.time.plus(one)
-        sums.ranks.add(rank)
+        sums.ranks.add(sample.rank)
         in_all = in_all.plus(one)
     if not found and not _has_samples_in_trace(recorded):
         raise Incompatible("there are no samples of stacks in a trace (tare run --trace --with stacks)")
@@ -171,8 +171,20 @@ def _code(site: Any, *, by_line: bool) -> Hashable:
     return function_name(inner), inner.file or None, None, inner.object or None
 
 
-# Of each sample: its rank, its site, and the part of the run that it is in.
-_Found = Iterator[tuple[Rank, int, Part]]
+class _Sample(NamedTuple):
+    rank: Rank
+    site: int  # -1: not known
+    ns: int | None  # processor time that it stands for; None: not recorded
+
+    @classmethod
+    def of(cls, event: dict[str, Any]) -> _Sample:
+        """That of an event."""
+        ns = event.get("arguments", {}).get("processor_ns")
+        return cls((event["world"], event["rank"]), event.get("site", -1), ns)
+
+
+# Samples, and the part of the run that each is in.
+_Found = Iterator[tuple[_Sample, Part]]
 
 
 def _in_phases(recorded: Run, ranks: list[int] | None) -> _Found:
@@ -191,7 +203,7 @@ def _in_phases(recorded: Run, ranks: list[int] | None) -> _Found:
                 phases.pop()
         elif event.get("function") in SAMPLES:
             phases = inside.get((rank, event["thread"])) or inside.get((rank, 0)) or []
-            yield rank, event.get("site", -1), Part(phase=phases[-1] if phases else None)
+            yield _Sample.of(event), Part(phase=phases[-1] if phases else None)
 
 
 def _in_detected(recorded: Run, ranks: list[int] | None) -> _Found:
@@ -201,8 +213,7 @@ def _in_detected(recorded: Run, ranks: list[int] | None) -> _Found:
     for of_world in spans.values():
         of_world.sort(key=attrgetter("start_ns"))
     for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
-        part = _part_at(spans[event["world"]], event["start_ns"])
-        yield (event["world"], event["rank"]), event.get("site", -1), part
+        yield _Sample.of(event), _part_at(spans[event["world"]], event["start_ns"])
 
 
 def _in_iterations(recorded: Run, ranks: list[int] | None) -> _Found:
@@ -213,8 +224,8 @@ def _in_iterations(recorded: Run, ranks: list[int] | None) -> _Found:
     for of_rank in spans.values():
         of_rank.sort(key=attrgetter("start_ns"))
     for event in recorded.events(ranks, list(SAMPLES), None, None, 0):
-        rank = event["world"], event["rank"]
-        yield rank, event.get("site", -1), _part_at(spans[rank], event["start_ns"])
+        sample = _Sample.of(event)
+        yield sample, _part_at(spans[sample.rank], event["start_ns"])
 
 
 class _Span(NamedTuple):
@@ -235,23 +246,20 @@ def _between_calls(recorded: Run, ranks: list[int] | None) -> _Found:
     """Calls are those of all threads of a rank: in most programs, one of them makes them."""
     call_of = _calls(recorded)
     since: dict[Rank, CallSite | None] = defaultdict(lambda: None)
-    waiting: Mapping[Rank, Counter[int]] = defaultdict(Counter)  # samples since then, by site
+    waiting: dict[Rank, list[_Sample]] = defaultdict(list)  # samples since then
 
     def ended(rank: Rank, until: CallSite | None) -> _Found:
         part = Part(since=since[rank], until=until)
-        for site, number in waiting[rank].items():
-            for _ in range(number):
-                yield rank, site, part
-        waiting[rank].clear()
+        for sample in waiting.pop(rank, ()):
+            yield sample, part
 
     for event in recorded.events(ranks, None, None, None, 0):
         function, rank = event.get("function"), (event["world"], event["rank"])
         if function in SAMPLES:
-            waiting[rank][event.get("site", -1)] += 1
+            waiting[rank].append(_Sample.of(event))
         elif function is not None and functions.meaning(function).source == "MPI":
             call = call_of(function, event.get("site", -1))
-            if waiting[rank]:
-                yield from ended(rank, call)
+            yield from ended(rank, call)
             since[rank] = call
     for rank in list(waiting):
         yield from ended(rank, None)

@@ -24,6 +24,9 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
             "cut",
             f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')} cost more than those before",
         )
+    if kept.longest_sample_ns > 1.5 * kept.sample_ns:
+        asked, longest = units.duration(kept.sample_ns), units.duration(kept.longest_sample_ns)
+        yield "samples", f"of stacks at intervals of up to {longest} instead of {asked}"
     if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
         yield "given up", f"a trace of all calls: {100 * kept.whole_trace:.1f} % of net time"
 

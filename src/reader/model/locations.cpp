@@ -18,7 +18,11 @@ bool is_buffered(const Process& process, const ChunkHeader& chunk) {
 
 LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net,
                          const std::vector<RegionRole>& roles)
-    : process_(process), outside_net_(outside_net), roles_(roles) {
+    : process_(process),
+      outside_net_(outside_net),
+      roles_(roles),
+      stacks_(process.stacks.is_there() ? read_stack_samples(process.stacks) : StackSamples{}) {
+  for (const format::SampledStack& stack : stacks_.stacks) sampled_.insert(stack.thread);
   // If a profile is lost, the events alone show that the location existed.
   for (const ChunkRef& chunk : process.events)
     by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
@@ -29,7 +33,8 @@ void LocationsOf::add(std::uint32_t block, const Profile& profile) {
   location.thread = profile.summary.number;
   add_profile(location.totals, process_, profile, outside_net_);
   add_region_parts(location.regions, *process_.functions, roles_, profile);
-  if (block != 0) add_other_threads(location.totals, process_, profile, outside_net_);
+  if (block != 0)
+    add_other_threads(location.totals, process_, profile, outside_net_, sampled_.contains(profile.summary.number));
 }
 
 void LocationsOf::add_trace() {
@@ -50,10 +55,9 @@ std::vector<Location> LocationsOf::take(std::size_t index) {
   for (const Scheduling& of : read_scheduling(process_.scheduling))
     if (const auto at = by_block_.find(of.sums.block); at != by_block_.end())
       add_scheduling(at->second.totals, of.sums);
-  if (process_.stacks.is_there() && !by_block_.empty()) {  // those of all threads, with the first one
-    const format::StackSamples stacks = read_stack_samples(process_.stacks).head;
-    by_block_.begin()->second.totals.stack_samples = stacks.samples;
-    by_block_.begin()->second.totals.stack_ticks = stacks.ticks;
+  if (!by_block_.empty()) {  // those of all threads, with the first one
+    by_block_.begin()->second.totals.stack_samples = stacks_.head.samples;
+    by_block_.begin()->second.totals.stack_ticks = stacks_.head.ticks;
   }
   std::vector<Location> locations;
   locations.reserve(by_block_.size());

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "reader/model/process.h"
 #include "reader/model/region_parts.h"
+#include "reader/store/stack_samples.h"
 
 namespace tare::reader {
 
@@ -38,6 +40,8 @@ class LocationsOf {
   const Process& process_;
   const std::vector<bool>& outside_net_;
   const std::vector<RegionRole>& roles_;
+  const StackSamples stacks_;
+  std::set<std::uint32_t> sampled_;  // threads
   std::map<std::uint32_t, Location> by_block_;
 };
 

@@ -134,7 +134,7 @@ void add_scheduling(Totals& totals, const SchedulingSums& sums) {
 }
 
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
-                       const std::vector<bool>& outside_net) {
+                       const std::vector<bool>& outside_net, bool is_sampled) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
@@ -144,7 +144,9 @@ void add_other_threads(Totals& totals, const Process& process, const Profile& pr
     return row.calls != 0 && !outside_net[FunctionNames::lookup(*process.functions, row.function)];
   });
   if (calls_mpi) totals.other_ticks += ticks;
-  if (!profile.rows.empty() || summary.api_events != 0) totals.other_recorded_ticks += ticks;
+  const bool calls =
+      std::any_of(profile.rows.begin(), profile.rows.end(), [](const ProfileRow& row) { return row.calls != 0; });
+  if (calls || summary.api_events != 0 || is_sampled) totals.other_recorded_ticks += ticks;
 }
 
 void add_totals(Totals& to, const Totals& from) {

@@ -132,7 +132,7 @@ struct Totals {
   std::uint32_t full = 0;         // format::FullTables: tables that had no room left
   std::uint64_t net_ticks = 0;    // in MPI, without MPI_Init and MPI_Finalize
   std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
-  // The same of those that record anything: calls of MPI, or events of the API.
+  // The same of those that record anything: calls, events of the API, or samples of their stacks.
   std::uint64_t other_recorded_ticks = 0;
   std::uint64_t records = 0;            // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;         // events of the API, also those that were dropped or overwritten
@@ -146,9 +146,9 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 // Adds the readings of a location.
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
 // Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
-// of the other threads.
+// of the other threads. `is_sampled`: there are samples of the stack of the thread.
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
-                       const std::vector<bool>& outside_net);
+                       const std::vector<bool>& outside_net, bool is_sampled);
 void add_totals(Totals& to, const Totals& from);
 // By function number: true for MPI_Init, MPI_Finalize and their variants, and for functions of other sources than MPI,
 // whose time is no net time in MPI.

@@ -33,7 +33,7 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   }
   sums_.weighed += account.weighed;
   spent_ns_ += account.spent_ns;
-  add_ns(recorded_ns_, account.recorded_ns);
+  add_ns(sums_.recorded_ns, account.recorded_ns);
   add_ns(wall_ns_, sum(account.wall_ns, difference(account.recorded_ns, account.net_ns)));
   add_ns(sums_.hook_init_ns, account.hook_init_ns);
   add_ns(sums_.hook_finalize_ns, account.hook_finalize_ns);
@@ -80,7 +80,7 @@ TotalCost CostSums::cost() const {
   const auto share = [](double of, std::int64_t all) {
     return all > 0 ? std::min(of / static_cast<double>(all), 1.0) : 0;
   };
-  cost.net_share = share(spent_ns_, recorded_ns_);
+  cost.net_share = share(spent_ns_, sums_.recorded_ns);
   cost.wall_share = share(spent_ns_ + hooks_ns, wall_ns_);
   return cost;
 }

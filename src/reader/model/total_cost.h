@@ -21,8 +21,9 @@ struct TotalCost {
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
   std::uint64_t weighed = 0;
-  double net_share = 0;   // share of the net time of the threads that recorded anything
-  double wall_share = 0;  // the same of the wall time; time of tare in MPI_Init and MPI_Finalize included
+  std::int64_t recorded_ns = 0;  // net time of the threads that recorded anything
+  double net_share = 0;          // share of it that measuring took
+  double wall_share = 0;         // the same of the wall time; time of tare in MPI_Init and MPI_Finalize included
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t chooser_ns = 0;
@@ -74,7 +75,7 @@ class CostSums {
   std::uint64_t with_error_ = 0;
   long double squared_errors_ = 0;
   double calls_ns_ = 0, timed_calls_ns_ = 0, spent_ns_ = 0;
-  std::int64_t recorded_ns_ = 0, wall_ns_ = 0;  // of all threads that recorded anything
+  std::int64_t wall_ns_ = 0;  // of all threads that recorded anything
 };
 
 }  // namespace tare::reader

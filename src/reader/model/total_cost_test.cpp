@@ -100,10 +100,11 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   of_thread.summary.api_events = 3000;
   of_thread.phases.resize(2);
   of_thread.phases[format::outside_phases].ticks = 8000;
-  add_other_threads(all, process, of_thread, {});
-  add_other_threads(all, process, of_thread, {});
-  of_thread.summary.api_events = 0;  // records nothing
-  add_other_threads(all, process, of_thread, {});
+  add_other_threads(all, process, of_thread, {}, false);
+  add_other_threads(all, process, of_thread, {}, false);
+  of_thread.summary.api_events = 0;
+  of_thread.rows.resize(1);  // without a call: it records nothing, as the threads of an MPI library
+  add_other_threads(all, process, of_thread, {}, false);
   const Account account = account_of(process, all);
   EXPECT_EQ(account.threads_ns, 8000) << "none of the others calls MPI";
   EXPECT_EQ(account.recorded_ns, 24'000);
@@ -112,6 +113,9 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   sums.add(process, all);
   EXPECT_DOUBLE_EQ(sums.cost().net_share, 0.375);
   EXPECT_DOUBLE_EQ(sums.cost().wall_share, 9010.0 / 26'000) << "with the hooks, of all time";
+  EXPECT_EQ(sums.cost().recorded_ns, 24'000);
+  add_other_threads(all, process, of_thread, {}, true);
+  EXPECT_EQ(account_of(process, all).recorded_ns, 32'000) << "one of which stacks were sampled records, too";
 }
 
 TEST(CostSums, SharesAreWeightedByNetTime) {

@@ -94,7 +94,7 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const auto counted = static_cast<double>(progress.counted - last_.counted);
   const auto in_wrappers = static_cast<double>(progress.in_wrappers - last_.in_wrappers);
   const auto flushed = static_cast<double>(progress.flush_ticks - last_.flush_ticks);
-  const auto of_spells = static_cast<double>(progress.spell_ticks - last_.spell_ticks);
+  const auto others = static_cast<double>(progress.other_ticks - last_.other_ticks);
   last_ = progress;
   if (counted > 0) {
     const double ns = bypassing_ns + (counting_ns - bypassing_ns) * in_wrappers / counted;
@@ -108,7 +108,7 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
                          ? cost_without_drains(depth)
                          : cost_without_drains(Depth::profile);
   balance_ +=
-      margin * budget.share * ticks - calls * own - counted * cost_without_drains(Depth::counts) - flushed - of_spells;
+      margin * budget.share * ticks - calls * own - counted * cost_without_drains(Depth::counts) - flushed - others;
   balance_ = std::clamp(balance_, -budget.share * owed_ms * ticks_per_ms_, highest_balance(budget));
   rate_ += ((calls + counted) / ticks - rate_) * ticks / (ticks + rate_ms * ticks_per_ms_);
 }
