@@ -22,6 +22,7 @@ from tare.analysis.stacks import UNKNOWN, samples
 from tare.errors import Incompatible
 
 if TYPE_CHECKING:
+    from tare._native import EventRow
     from tare.runs.run import Run
 
 PARTS = ("phase", "iteration", "between")
@@ -177,7 +178,7 @@ class _Sample(NamedTuple):
     ns: int | None  # processor time that it stands for; None: not recorded
 
     @classmethod
-    def of(cls, event: dict[str, Any]) -> _Sample:
+    def of(cls, event: EventRow) -> _Sample:
         """That of an event."""
         ns = event.get("arguments", {}).get("processor_ns")
         return cls((event["world"], event["rank"]), event.get("site", -1), ns)
