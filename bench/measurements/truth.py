@@ -109,7 +109,7 @@ def measure(rounds: int) -> list[Table]:
     cells = list(_cells(rounds))
     random.Random(0).shuffle(cells)  # what is run before an end is a sample
     cells.sort(
-        key=lambda cell: (cell.loaded, cell.ranks > len(os.sched_getaffinity(0)), cell.kind != NOTHING)
+        key=lambda cell: (cell.ranks > len(os.sched_getaffinity(0)), cell.loaded, cell.kind != NOTHING)
     )
     for number, cell in enumerate(cells):
         if cell not in kept:
