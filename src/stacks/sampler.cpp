@@ -121,7 +121,11 @@ class LoaderAside {
 void take_sample(void* context) noexcept {
   recorder::Location* location = recorder::this_location;
   format::StackSamples* table = recorder::stack_samples();
-  if (location == nullptr || table == nullptr || location->mode == recorder::Mode::paused) return;
+  if (location == nullptr || table == nullptr || location->counts_only) return;
+  if (location->mode == recorder::Mode::paused) {
+    ns_since_last();  // of which there are no samples
+    return;
+  }
   const recorder::ErrnoGuard guard;
   const std::uint64_t begin = recorder::now();
   const auto& at = *static_cast<const ucontext_t*>(context);
@@ -159,6 +163,13 @@ void end_thread() noexcept {
   if (format::StackSamples* table = recorder::stack_samples(); table != nullptr && has_timer())
     std::atomic_ref(table->missed_ns).fetch_add(ns_since_last(), std::memory_order_relaxed);
   end_timer();
+}
+
+void change_depth(const recorder::Location& location) noexcept {
+  if (location.counts_only)
+    pause_timer();
+  else
+    resume_timer();
 }
 
 void begin_child() noexcept {

@@ -14,6 +14,7 @@ void ended(recorder::Location&) noexcept { end_thread(); }
 constinit const recorder::Source source{
     .name = "stacks",
     .started = begin_thread,
+    .depth_changes = change_depth,
     .ended = ended,
     .exiting = ended,
     .forked = begin_child,

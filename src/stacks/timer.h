@@ -18,7 +18,10 @@ bool begin_timer(std::uint64_t interval_ns) noexcept;
 void change_timer(std::uint64_t interval_ns) noexcept;
 void end_timer() noexcept;
 bool has_timer() noexcept;
-// The processor time of this thread since its timer began or this was called before.
+// The timer stands still until it is resumed; both may be called again without an effect.
+void pause_timer() noexcept;
+void resume_timer() noexcept;
+// The processor time of this thread since its timer began or this was called before, without pauses.
 std::uint64_t ns_since_last() noexcept;
 // For a forked child, which has inherited no timer.
 void forget_timer() noexcept;

@@ -168,6 +168,28 @@ def test_a_budget_makes_samples_fewer_and_times_stay(program: Path, tare: Path, 
     )
 
 
+def test_spells_that_only_count_take_no_samples(program: Path, tare: Path, tmp_path: Path) -> None:
+    """So a trial compares spells with samples with spells without, and times are those of measured spells."""
+    run = measure(
+        tare, openmpi4(), 2, [program, "steps"], tmp_path / "run", "--with", "stacks", "--weigh=0.5"
+    )
+    assert run.ended.returncode == 0, run.ended.stderr
+    for rank in range(2):
+        spells = [spell for spell in api.open(run.directory).spells if spell.rank == rank]
+        counted = sum(not spell.measured for spell in spells)
+        assert counted > 5
+        assert times(run.directory, rank=rank).near("first", 400 - 10 * counted, 400)
+
+
+def test_what_is_paused_is_in_no_sample(program: Path, tare: Path, tmp_path: Path) -> None:
+    run = measure(tare, openmpi4(), 1, [program, "paused"], tmp_path / "run", "--with", "stacks")
+    assert run.ended.returncode == 0, run.ended.stderr
+    found = times(run.directory)
+    assert found.ms["second"] == 0
+    assert found.near("first", 100, 100)
+    assert sum(found.ms.values()) < 200, "the time of the pause is in no other sample"
+
+
 def test_functions_of_python(tare: Path, tmp_path: Path) -> None:
     script = tmp_path / "spends.py"
     script.write_text(SCRIPT)

@@ -2,6 +2,8 @@
  *
  *   alone    without MPI: the main thread MS ms in `first` and 3 MS in `second`, another thread 4 MS in `second`
  *   ranks    with MPI: each rank MS ms in `first`, the last one 4 MS more in `second`; then a barrier
+ *   steps    with MPI: 40 times 0.1 MS in `first`, then a barrier
+ *   paused   with MPI: 4 MS in `second` while tare is paused, then MS in `first`
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
  *   left     leaves a call of MPI by longjmp, then MS ms in `first`
@@ -63,6 +65,26 @@ static int ranks(double ms) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0) puts("done");
+  return 0;
+}
+
+static int steps(double ms) {
+  MPI_Init(NULL, NULL);
+  for (int step = 0; step < 40; step++) {
+    first(ms / 10);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
+static int paused(double ms) {
+  MPI_Init(NULL, NULL);
+  MPI_Pcontrol(0);
+  second(4 * ms);
+  MPI_Pcontrol(1);
+  first(ms);
+  MPI_Finalize();
   return 0;
 }
 
@@ -192,6 +214,8 @@ int main(int argc, char** argv) {
   const double ms = argc > 2 ? atof(argv[2]) : 100;
   if (strcmp(mode, "alone") == 0) return alone(ms);
   if (strcmp(mode, "ranks") == 0) return ranks(ms);
+  if (strcmp(mode, "steps") == 0) return steps(ms);
+  if (strcmp(mode, "paused") == 0) return paused(ms);
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "blocked") == 0) return blocked(ms);
   if (strcmp(mode, "left") == 0) return left(ms);
