@@ -97,7 +97,8 @@ test-wheel: wheel
 	@tools/apt.sh test root
 	@tools/venv.sh test
 	@tools/root.sh debian-11
-	@$(PYTHON) -m pytest -v tests/install/test_wheel.py tests/install/test_older_debian.py
+	@tools/root.sh debian-14
+	@$(PYTHON) -m pytest -v tests/install/test_wheel.py tests/install/test_older_debian.py tests/install/test_newer_debian.py
 
 # Call paths are those of the assembly and the unwinder. A program of this machine is not run there. qemu takes more than
 # five minutes for it, so CI does not run it.

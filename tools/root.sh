@@ -4,6 +4,7 @@
 #
 #   aarch64    Debian 12 for that processor
 #   debian-11  with glibc 2.31, and in /opt/python a Python 3.11, which is built there: its own is older
+#   debian-14  which is to come, with Python 3.14 and newer MPI libraries; as it is on the day on which it is made
 set -eu
 cd "$(dirname "$0")/.."
 name=$1
@@ -19,6 +20,10 @@ case $name in
         release=bullseye
         wanted=$wanted,gcc,make,libffi-dev,libssl-dev,zlib1g-dev
         ;;
+    debian-14)
+        release=forky
+        wanted=$wanted,gcc,python3-venv
+        ;;
     *)
         echo "tools/root.sh: no such root: $name" >&2
         exit 2
@@ -31,9 +36,10 @@ root=$PWD/build/roots/$name
 files() {
     rm -rf "$build/root"
     sources_of "$release" >"$build/debian.sources"
-    # What scripts of essential packages make, and others rely on.
+    # What scripts of essential packages make, and others rely on. The list of a Debian to come is valid for a week, and
+    # mirrors may be behind.
     # shellcheck disable=SC2016
-    quietly files mmdebstrap --variant=extract --architectures="$architecture" --include='?essential' --include="$wanted" \
+    quietly files mmdebstrap --aptopt='Acquire::Check-Valid-Until "false"' --variant=extract --architectures="$architecture" --include='?essential' --include="$wanted" \
         --setup-hook='for each in bin sbin lib lib64; do mkdir -p "$1/usr/$each" && ln -s "usr/$each" "$1/$each"; done' \
         "$release" "$build/root" "$build/debian.sources"
     cp "$build/root/usr/share/base-passwd/passwd.master" "$build/root/etc/passwd"

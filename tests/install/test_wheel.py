@@ -11,12 +11,21 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import expectations
 import loader_in_signals
 import pytest
-from alone import PROGRAMS, Place, build_programs, find_hang, made, pythons, ring, use_verbs, variables
+from alone import (
+    Place,
+    build_programs,
+    find_hang,
+    find_lines_of_python,
+    made,
+    pythons,
+    ring,
+    sample_python,
+    use_verbs,
+    variables,
+)
 from environments import MpiEnvironment, mpich4, openmpi4
-from expectations import add_up, differences
 from wheels import MODULES, check_content, wheel
 
 MAX_SECONDS = 60  # of a processor, from nothing to the first summary
@@ -106,28 +115,12 @@ def test_python_programs_record_and_read(place: Place) -> None:
 
 
 def test_lines_of_python_programs(place: Place, env: MpiEnvironment) -> None:
-    """Each call of mpi4py is found at its line and path, from the frames of this Python."""
-    ranks = 2
-    source, run = PROGRAMS / "py_calls.py", Path(env.name) / "python"
     library = env.library if env.family == "openmpi" else place.path / "libmpi.so.12"
-    loaded = {"MPI4PY_LIBMPI": str(library), "LD_LIBRARY_PATH": str(place.path)}
-    place.can("pip", "install", "--quiet", "--no-cache-dir", "mpi4py")
-    program = [*env.mpiexec, "-n", str(ranks), "python", source.name]
-    said = place.can(
-        "tare", "run", "--quiet", "--trace", "-o", run, "--", *program, extra=variables(env) | loaded
-    )
-    assert said == "ok\n"
-    rows = json.loads(place.can("tare", "profile", "--json", "--by", "site", run))["rows"]
-    measured = add_up(
-        ((row["line"], row["function"].removesuffix("_c")), row["calls"], row["bytes"])
-        for row in rows
-        if Path(row["file"] or "").name == source.name
-    )
-    wrong = differences(expectations.read(source).by_site(ranks), measured, strict=False)
-    assert not wrong, "\n".join(wrong)
-    place.can("tare", "export", run, "--to", "folded", "-o", f"{run}.folded")
-    folded = (place.path / f"{run}.folded").read_text()
-    assert re.search("^rank 0;<module>;main;upper_case;MPI_Sendrecv(_c)? ", folded, re.MULTILINE)
+    find_lines_of_python(place, env, library)
+
+
+def test_functions_of_python_programs(place: Place) -> None:
+    sample_python(place)
 
 
 # What follows does not depend on the Python.

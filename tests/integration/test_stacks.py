@@ -24,24 +24,6 @@ MS = 1_000_000
 both_families = pytest.mark.parametrize(
     "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
 )
-SCRIPT = """
-import time
-
-def spend(ms):
-    end = time.thread_time() + ms / 1000
-    while time.thread_time() < end:
-        for _ in range(1000):
-            pass
-
-def first():
-    spend(100)
-
-def second():
-    spend(300)
-
-first()
-second()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -191,9 +173,7 @@ def test_what_is_paused_is_in_no_sample(program: Path, tare: Path, tmp_path: Pat
 
 
 def test_functions_of_python(tare: Path, tmp_path: Path) -> None:
-    script = tmp_path / "spends.py"
-    script.write_text(SCRIPT)
-    measured = alone(tare, tmp_path / "run", sys.executable, script)
+    measured = alone(tare, tmp_path / "run", sys.executable, PROGRAMS / "spends.py")
     assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
     opened = api.open(measured.directory)
     found = Times()

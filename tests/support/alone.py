@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import expectations
 from environments import MACHINE, ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from roots import IN_ROOT
 
@@ -150,7 +152,8 @@ def made(
         shutil.copy(ROOT / "examples" / file, path)
     for project in ("consumer", "reader_consumer"):
         shutil.copytree(ROOT / "tests" / project, path / project)
-    shutil.copy(PROGRAMS / "py_calls.py", path)
+    for script in ("py_calls.py", "spends.py"):
+        shutil.copy(PROGRAMS / script, path)
     (path / "libmpi.so.12").symlink_to(mpich4().library)  # mpi4py's wheel needs it by upstream's name
     place = Place(path, path / prefix, python, root)
     place.give()
@@ -236,6 +239,40 @@ def find_hang(place: Place, env: MpiEnvironment) -> None:
             break
     assert [each["rank"] for each in found["deadlock"]["blocked"]] == [0, 1]
     assert {row["function"] for row in found["rows"]} == {"MPI_Waitall"}
+
+
+def find_lines_of_python(place: Place, env: MpiEnvironment, library: Path) -> None:
+    """Each call of mpi4py is found at its line and path, from the frames of this Python."""
+    ranks = 2
+    source, run = PROGRAMS / "py_calls.py", Path(env.name) / "python"
+    loaded = {"MPI4PY_LIBMPI": str(library), "LD_LIBRARY_PATH": str(place.path)}
+    place.can("pip", "install", "--quiet", "--no-cache-dir", "mpi4py")
+    program = [*env.mpiexec, "-n", str(ranks), "python", source.name]
+    said = place.can(
+        "tare", "run", "--quiet", "--trace", "-o", run, "--", *program, extra=variables(env) | loaded
+    )
+    assert said == "ok\n"
+    rows = json.loads(place.can("tare", "profile", "--json", "--by", "site", run))["rows"]
+    measured = expectations.add_up(
+        ((row["line"], row["function"].removesuffix("_c")), row["calls"], row["bytes"])
+        for row in rows
+        if Path(row["file"] or "").name == source.name
+    )
+    wrong = expectations.differences(expectations.read(source).by_site(ranks), measured, strict=False)
+    assert not wrong, "\n".join(wrong)
+    place.can("tare", "export", run, "--to", "folded", "-o", f"{run}.folded")
+    folded = (place.path / f"{run}.folded").read_text()
+    assert re.search("^rank 0;<module>;main;upper_case;MPI_Sendrecv(_c)? ", folded, re.MULTILINE)
+
+
+def sample_python(place: Place) -> None:
+    """Samples of the stacks of a Python program have its functions, with all that they call."""
+    place.can("tare", "run", "--quiet", "--with", "stacks", "-o", "spends", "--", "python", "spends.py")
+    found = json.loads(place.can("tare", "profile", "--json", "--by", "function", "spends"))["functions"]
+    whole_ms = {row["function"]: row["with_callees_ns"] / 1e6 for row in found}
+    # A busy machine takes fewer samples than one each 10 ms; a frame that is not read is in none.
+    assert 200 <= whole_ms["second"] <= 400 and 30 <= whole_ms["first"] <= 200, whole_ms
+    assert whole_ms["spend"] >= 0.99 * (whole_ms["first"] + whole_ms["second"]), whole_ms
 
 
 def build_programs(place: Place) -> None:

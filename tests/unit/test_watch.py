@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,11 +14,12 @@ from tare import _native
 from tare._native import Ranks, TotalCost
 from tare.analysis.deadlock import Blocked, Deadlock
 from tare.analysis.where import Look, Row
+from tare.commands import hanging
 from tare.monitor import alerts, endpoint, hangs
 from tare.monitor.alerts import Alerts, Seen
 from tare.monitor.endpoint import Address, Metrics, Snapshot
 from tare.monitor.hangs import Hang
-from tare.monitor.live import Activity
+from tare.monitor.live import Activity, Live
 from tare.units import NS_PER_S
 
 S = NS_PER_S
@@ -148,6 +151,22 @@ def test_where_nothing_comes_the_one_that_others_wait_for_hangs() -> None:
     assert hang is not None and str(hang.ranks) == "1"
     all_compute = look(row(0, inside=False), row(1, inside=False))
     assert hangs.verdict(all_compute, {}, 15 * S, 10 * S) is None, "nobody waits: they compute"
+
+
+def test_a_run_of_which_no_round_has_come_may_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = look(row(0), row(1, inside=False), waiting=frozenset({(0, 0)}), waited_for=frozenset({(0, 1)}))
+    now_s = [100.0]
+    clock = SimpleNamespace(monotonic=lambda: now_s[0], time_ns=lambda: 0)
+    monkeypatch.setattr(hanging, "time", clock)
+    monkeypatch.setattr(hanging, "look_twice", lambda *_: (SimpleNamespace(answers=None), where))
+    watched = hanging.Hanging(tmp_path, Live(tmp_path))
+    for now_s[0], message in (
+        (100.0, None),
+        (109.0, None),
+        (111.0, "1 rank waits for rank 1 for 11.0 s: rank 1 has been outside MPI for 7.00 s, after MPI_Recv"),
+    ):
+        found = watched.verdict(10 * S)
+        assert (found.message if found else None) == message
 
 
 def statistic(mean: float, least: float, most: float, first: int) -> Metric:

@@ -39,7 +39,7 @@ class Hanging:
         now = time.monotonic()
         if self._live.rounds != self._rounds:
             self._rounds, self._heard = self._live.rounds, now
-        all_silent_ns = round((now - self._heard) * NS_PER_S) if self._rounds else 0
+        all_silent_ns = round((now - self._heard) * NS_PER_S)  # if none has come, since it is watched
         if not (self._live.has_silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
             self._look = None
             return None
