@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run
+from environments import MpiEnvironment, compile_c, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_debian
 
 RANKS = 2
 ALLREDUCES, SENDS = 10, 1000  # of one work() in behaviour.c
@@ -42,9 +43,6 @@ ALONE = ["plain", "close_all_first", "close_fds", "exit", "abort", "segv", "term
 # Most of it is the same under every MPI of a family; how ranks and launchers end one another is not.
 EVERYWHERE = ["plain", "abort", "exit_at_once", "segv", "fork_exec"]
 ALONE_EVERYWHERE = ["plain", "close_all_first", "abort"]
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True
-)
 
 # Debian's MPICH refuses MPI_Comm_spawn under its own mpiexec.
 NO_SPAWN = {"debian-mpich"}
@@ -80,7 +78,7 @@ def test_under_a_launcher(
 
 
 @modes(mode for mode in WORKS if mode not in EVERYWHERE)
-@both_families
+@both_debian
 def test_more_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +116,7 @@ def test_without_a_launcher(
 
 
 @modes(mode for mode in ALONE if mode not in ALONE_EVERYWHERE)
-@both_families
+@both_debian
 def test_more_without_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ import tare as package
 from browser import Opened
 from environments import ROOT, MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import on_openmpi
 from tare import units
 from tare.functions import OUTSIDE_NET
 from tare.page import content
@@ -53,8 +54,6 @@ COLUMNS = {
     "size": ("size_from",),
     "communicator": ("communicator",),
 }
-
-ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
 
 
 class _Stream(ctypes.Structure):
@@ -108,7 +107,7 @@ def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[
     return rows
 
 
-@ONE
+@on_openmpi
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
 def test_every_way_of_asking_gives_one_number(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path, options: list[str]
