@@ -200,10 +200,9 @@ def test_two_tools(mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_pa
 def test_fortran(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Open MPI's functions for Fortran call PMPI_X, which no tool in C sees; MPICH's call MPI_X."""
     other = tool(functions_of(mpi.library), tmp_path / "libother.so")
-    flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-Wl,--no-as-needed", str(other)]
-    program = compile_fortran(
-        mpi, [PROGRAMS / "usempi_calls.f90"], tmp_path / "calls", *flags, f"-Wl,-rpath,{tmp_path}"
-    )
+    flags = ["-DUSE_MPI", "-ffree-line-length-none", "-fallow-argument-mismatch"]
+    linking = ["-Wl,--no-as-needed", str(other), f"-Wl,-rpath,{tmp_path}"]
+    program = compile_fortran(mpi, [PROGRAMS / "fortran_calls.F90"], tmp_path / "calls", *flags, *linking)
     alone = seen(mpi, [program], tmp_path / "bare")
     with_tare, run_of_tare = measured(tare, mpi, [program], tmp_path)
     assert with_tare.printed == alone.printed == "ok\n"
