@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,17 @@ class Outcome:
     def value(self, key: str) -> float:
         """A field of the only line that has it, the largest if several ranks print one."""
         return max(float(line[key]) for line in self.json_lines() if key in line)
+
+    def seconds(self, phase: str) -> float:
+        """What `workloads/diffusion` prints of a phase."""
+        found = re.search(rf"^{phase} +([\d.]+) s", self.stdout, re.MULTILINE)
+        if found is None:
+            raise BenchError(f"no time of {phase} in the output of the solver\n{self.stdout}")
+        return float(found[1])
+
+    def solve_s(self) -> float:
+        """The time of its solves."""
+        return self.seconds("solve")
 
 
 def run_once(

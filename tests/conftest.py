@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from browser import chromium
 from environments import MACHINE, ROOT, MpiEnvironment, all_environments
+from installed import install_devel
 from measured import left_in_memory
 
 # Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
@@ -108,6 +109,12 @@ def tare() -> Path:
     if not path.exists():
         pytest.fail(f"{path} does not exist (run `make`)", pytrace=False)
     return path
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the development files are installed."""
+    return install_devel(tmp_path_factory.mktemp("install"))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,19 +25,13 @@ class Case:
     value: Callable[[Outcome], float]
 
 
-def _solve_s(outcome: Outcome) -> float:
-    found = re.search(r"^solve +([\d.]+) s", outcome.stdout, re.MULTILINE)
-    assert found is not None, outcome.stdout
-    return float(found.group(1))
-
-
 def _iteration_us(outcome: Outcome) -> float:
     return outcome.value("iteration_ns") / 1000
 
 
 HALO = ("-n", "4", "4", "4", "-i", "60000", "-c", "10")
 CASES = (
-    Case("hypre StructSMG: the solves", "s", 2, lambda: [str(built("workloads/diffusion"))], _solve_s),
+    Case("hypre StructSMG: the solves", "s", 2, lambda: [str(built("workloads/diffusion"))], Outcome.solve_s),
     Case(
         "a halo of 4x4x4 cells: an iteration",
         "us",

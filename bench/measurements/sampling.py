@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -138,10 +137,10 @@ def _solver(rounds: int) -> Table:
     argv: list[Path | str] = [built("workloads/diffusion")]
     tools = [BARE, PROFILE, *SOLVER]
     measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv))
-    bare, profile = measured.bare(_solve_s), measured.samples(PROFILE, _solve_s)
+    bare, profile = measured.bare(Outcome.solve_s), measured.samples(PROFILE, Outcome.solve_s)
     rows = [Row(BARE.label, median(bare)), Row(PROFILE.label, median(profile), percent(profile, bare))]
     for tool in SOLVER:
-        samples = measured.samples(tool, _solve_s)
+        samples = measured.samples(tool, Outcome.solve_s)
         least = tool is SOLVER[0]
         rows.append(
             Row(
@@ -155,12 +154,6 @@ def _solver(rounds: int) -> Table:
         )
     title = "hypre StructSMG, 2 ranks, Open MPI: time of the solves (Figure 10)"
     return Table(title, "s", "%", rows, rounds, digits=2, notes=[_sampled(measured, SOLVER)])
-
-
-def _solve_s(outcome: Outcome) -> float:
-    found = re.search(r"^solve +([\d.]+) s", outcome.stdout, re.MULTILINE)
-    assert found is not None, outcome.stdout
-    return float(found.group(1))
 
 
 def _halo(rounds: int) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from statistics import median
 
@@ -30,7 +29,7 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
     table = over_bare(
         "hypre StructSMG, 2 ranks, Open MPI: time of the solves",
         measured,
-        _solve_s,
+        Outcome.solve_s,
         "s",
         "%",
         LIMITS,
@@ -44,7 +43,7 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
     return [table, _drains(measured)], account_of(
         "hypre StructSMG",
         measured,
-        lambda run: sum(_seconds(phase, run) for phase in ("interface", "setup", "solve")),
+        lambda run: sum(run.seconds(phase) for phase in ("interface", "setup", "solve")),
     )
 
 
@@ -67,16 +66,6 @@ def _drain_ns(outcome: Outcome) -> float:
     return float(outcome.info["cost"]["flush_ns"]) / float(outcome.info["trace"]["records"])
 
 
-def _seconds(what: str, outcome: Outcome) -> float:
-    found = re.search(rf"^{what} +([\d.]+) s", outcome.stdout, re.MULTILINE)
-    assert found is not None, outcome.stdout
-    return float(found.group(1))
-
-
-def _solve_s(outcome: Outcome) -> float:
-    return _seconds("solve", outcome)
-
-
 def _notes(measured: Rounds) -> list[str]:
     info = measured.outcomes[TRACE][-1].info
     assert info is not None
@@ -93,7 +82,7 @@ def _notes(measured: Rounds) -> list[str]:
     ]
     text = ", ".join(f"{tool.label} {size / calls:.1f} ({size / 1e6:.1f} MB)" for tool, size in sizes)
     lines.append(f"bytes of trace a call: {text}; on another machine: {peers.SOLVER_BYTES}")
-    fastest = [f"{tool.label} {min(measured.samples(tool, _solve_s)):.3f}" for tool in measured.tools]
+    fastest = [f"{tool.label} {min(measured.samples(tool, Outcome.solve_s)):.3f}" for tool in measured.tools]
     lines.append(f"fastest run, s: {', '.join(fastest)}")
     if info["trace"]["dropped"]:
         lines.append(f"dropped: {info['trace']['dropped']} records")

@@ -93,7 +93,7 @@ def _of_the_solver(rounds: int) -> Table:
     return over_bare(
         "hypre StructSMG, 2 ranks, Open MPI: samples of stacks, 100 a second, over the profile alone",
         measured,
-        _solve_s,
+        Outcome.solve_s,
         "s",
         "%",
         {STACKS: SOLVER_LIMIT},
@@ -154,10 +154,3 @@ def _of_python(rounds: int) -> Table:
         "%",
         digits=2,
     )
-
-
-def _solve_s(run: Outcome) -> float:
-    found = re.search(r"^solve +([0-9.]+) s", run.stdout, re.MULTILINE)
-    if found is None:
-        raise BenchError(f"no time in the output of the solver\n{run.stdout}")
-    return float(found[1])

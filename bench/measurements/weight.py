@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,12 +26,6 @@ class _Program:
 def _batches_s(outcome: Outcome, batches: int) -> float:
     """The time by the batches that neither other programs nor a drain disturbed; 50 iterations each."""
     return 1e-9 * 50 * batches * outcome.value("quarter_ns")
-
-
-def _solve_s(outcome: Outcome) -> float:
-    found = re.search(r"^solve +([\d.]+) s", outcome.stdout, re.MULTILINE)
-    assert found is not None, outcome.stdout
-    return float(found.group(1))
 
 
 _PROGRAMS = (
@@ -64,7 +57,7 @@ _PROGRAMS = (
         "hypre StructSMG, 2 ranks",
         2,
         lambda: [built("workloads/diffusion"), "-s", "24"],
-        _solve_s,
+        Outcome.solve_s,
     ),
 )
 

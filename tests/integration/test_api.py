@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environments import ROOT, MpiEnvironment, compile_c
+from installed import built, succeed
 from measured import measure
 
 EXAMPLES = ROOT / "examples"
@@ -19,29 +19,10 @@ LANGUAGES = ["c", "cpp", "f90"]
 RECORDED_IN_ALL = {"iterate": 2, "solve": 6, "memory": 3, "restart": 1, "step": 3, "sizes": 3, "log": 1}
 
 
-def succeed(command: Sequence[str | Path], **options: Any) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return str(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The place where the component devel is installed; moved afterwards, because packages may be."""
-    first = tmp_path_factory.mktemp("install") / "first"
-    succeed(
-        ["cmake", "--install", ROOT / "build" / "release", "--component", "devel", "--prefix", first],
-    )
-    return first.rename(first.with_name("moved"))
-
-
 @pytest.fixture(scope="module")
 def programs(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The examples, built by a project that finds tare with CMake."""
-    build = tmp_path_factory.mktemp("consumer")
-    succeed(["cmake", "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={EXAMPLES}"])
-    succeed(["cmake", "--build", build])
-    return build
+    return built(CONSUMER, tmp_path_factory.mktemp("consumer"), prefix)
 
 
 def pkg_config(prefix: Path, *options: str) -> list[str]:

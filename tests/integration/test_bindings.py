@@ -10,7 +10,7 @@ from expectations import Expected, add_up, differences
 from measured import PROGRAMS, Measurement, measure
 
 RANKS = 2
-FORTRAN_SOURCES = {"mpif.h": "mpifh_calls.f90", "mpi": "usempi_calls.f90", "mpi_f08": "usempif08_calls.f90"}
+FORTRAN_FLAGS = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
 
 
 def test_c(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
@@ -39,8 +39,8 @@ def test_cxx(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
 
 def test_fortran(mpi_fortran: tuple[MpiEnvironment, str], tare: Path, tmp_path: Path) -> None:
     env, binding = mpi_fortran
-    source = PROGRAMS / FORTRAN_SOURCES[binding]
-    flags = ["-ffree-line-length-none", "-fallow-argument-mismatch"]
+    source = PROGRAMS / "fortran_calls.F90"
+    flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", *FORTRAN_FLAGS[binding]]
     program = compile_fortran(env, [source], tmp_path / source.stem, *flags)
     measured = measure_ok(tare, env, [program], tmp_path / "run")
     assert_exact(expectations.read(source, program), measured)

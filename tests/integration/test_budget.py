@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import tare as package
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 from tare.analysis.rows import record
 
 RANKS = 3
 MESSAGES = 8
-BOTH = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 # Nothing but calls: even the profile of such a program costs more than that.
 TIGHT = "0.1%"
 # More than all of tare costs.
@@ -74,7 +74,7 @@ def matched(run: Path) -> int:
     return len(both)
 
 
-@BOTH
+@both_debian
 def test_all_is_kept_where_it_is_affordable(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 300
     measured, spells = measured_run(mpi, tare, tmp_path, AMPLE, str(rounds), str(MESSAGES))
@@ -91,7 +91,7 @@ def test_all_is_kept_where_it_is_affordable(mpi: MpiEnvironment, tare: Path, tmp
         assert info["budget"]["traced_share"] == 1
 
 
-@BOTH
+@both_debian
 def test_what_is_too_dear_is_left_out(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 1500
     measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES))
@@ -130,7 +130,7 @@ def test_totals_are_those_of_the_whole_run(tare: Path, tmp_path: Path) -> None:
         assert sends["time_ns"] > 0
 
 
-@BOTH
+@both_debian
 def test_messages_that_cross_spells_are_not_taken_for_others(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -144,7 +144,7 @@ def test_messages_that_cross_spells_are_not_taken_for_others(
     matched(tmp_path / "run")
 
 
-@BOTH
+@both_debian
 @pytest.mark.parametrize("receive", ["early", "started"])
 def test_messages_of_requests_that_nobody_knew(
     receive: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
@@ -158,7 +158,7 @@ def test_messages_of_requests_that_nobody_knew(
     assert matched(tmp_path / "run") > 1000
 
 
-@BOTH
+@both_debian
 def test_messages_that_are_received_a_spell_later(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "late.c"], tmp_path / "late")
     measured = measure(tare, mpi, RANKS, [program, "1000"], tmp_path / "run", "--weigh=0.4", "--trace")
@@ -169,7 +169,7 @@ def test_messages_that_are_received_a_spell_later(mpi: MpiEnvironment, tare: Pat
     assert any(f"messages of {RANKS} channels " in line for line in run.warnings)
 
 
-@BOTH
+@both_debian
 def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 6000
     measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "alone")
@@ -189,7 +189,7 @@ def test_the_trace_keeps_to_its_size(tare: Path, tmp_path: Path) -> None:
     assert measured.info()["trace"]["records"] < sum(calls_of(rounds).values())
 
 
-@BOTH
+@both_debian
 def test_timing_of_brief_calls_is_thinned_out(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """The clock would take more than the budget. Calls are exact all the same."""
     rounds, calls = 20000, 50
@@ -204,7 +204,7 @@ def test_timing_of_brief_calls_is_thinned_out(mpi: MpiEnvironment, tare: Path, t
         assert row["time_ns"] > 0
 
 
-@BOTH
+@both_debian
 def test_a_trial_of_a_budget(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Half of the spells are controls, the same on all ranks, which are not the budget's."""
     rounds = 1500

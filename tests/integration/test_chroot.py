@@ -6,14 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, left_in_memory, measure
+from on_mpi import both_families
 
 RANKS, CALLS = 2, 20_000
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="changes the root")
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 
 RANKS = 2
 
@@ -30,7 +30,7 @@ def callers(measured: Measurement) -> dict[str, set[tuple[str | None, int]]]:
 
 
 # The tables know nothing of the MPI.
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=["openmpi", "mpich"], indirect=True)
+@both_debian
 def test_every_call_keeps_its_site(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 6000
     measured = measured_rounds(mpi, tare, tmp_path, rounds)

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, all_environments, compile_c
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_debian
+from patience import wait_until
 from tare.runs.rounds import RoundFile
 from unfinished import where
 
 RANKS = 2
 TIMEOUT_S = 60
 # Launchers and their shared memory differ, so one of each family.
-MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
-pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 # Both are of one process each, so that MPI cannot use shared memory.
 WITHOUT_SHARED_MEMORY = {"OMPI_MCA_btl": "tcp,self", "MPIR_CVAR_NOLOCAL": "1"}
@@ -251,10 +252,7 @@ def test_what_is_not_known_is_unknown(tare: Path, mpi: MpiEnvironment, gate: Pat
 
     keeper = None
     try:
-        deadline = time.monotonic() + TIMEOUT_S
-        while [row["function"] for row in rows()] != ["MPI_Barrier"] * RANKS:
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.1)
+        wait_until(lambda: [row["function"] for row in rows()] == ["MPI_Barrier"] * RANKS, TIMEOUT_S, process)
         keeper = subprocess.Popen([*there, "sleep", "600"])  # keeps the mounts
         while Path(f"/proc/{keeper.pid}/ns/mnt").readlink() != Path(f"/proc/{process.pid}/ns/mnt").readlink():
             time.sleep(0.01)
@@ -283,10 +281,7 @@ def test_ranks_that_are_killed_in_a_memory_of_their_own_are_collected_there(
     tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path
 ) -> None:
     with going_on(tare, mpi, ["sh", "-c", OF_RANK_1, "sh"], gate) as run:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not (ranks := run.ranks()) or len(ranks) < RANKS or not is_at_the_gate(run):
-            assert time.monotonic() < deadline and run.process.poll() is None
-            time.sleep(0.1)
+        wait_until(lambda: len(run.ranks()) >= RANKS and is_at_the_gate(run), TIMEOUT_S, run.process)
         run.kill_ranks()
         said = " ".join(run.end().split())
         assert "2 killed" in said and "missing" not in said

@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from environments import GCC, PYTHON, MpiEnvironment, all_environments, compile_c, mpich4, openmpi4, run
+from environments import GCC, PYTHON, MpiEnvironment, all_environments, compile_c, run
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 
 RANKS = 2
 BARRIERS, ASKED = 5, 3  # as in dlopened.c
 ROUNDS = 7  # as in ctypes_calls.py
-both_debian = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 # The last is the library of MPI's own binary interface.
 with_pypi = pytest.mark.parametrize(
     "mpi",

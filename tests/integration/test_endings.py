@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
+from on_mpi import both_debian
+from patience import wait_until
 
 RANKS = 3
 LAST = RANKS - 1
@@ -21,7 +23,7 @@ TIMEOUT_S = 60
 # Since then the kernel tells how a process ended to others than its parent.
 TELLS = tuple(map(int, platform.release().split(".")[:2])) >= (6, 15)
 
-pytestmark = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 
 class Ended:
@@ -88,10 +90,7 @@ class Ended:
 def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
     """The pids of the ranks, once all are there or the command has ended; 0: the rank was killed first."""
     files = [folder / f"pid.{rank}" for rank in range(RANKS)]
-    deadline = time.monotonic() + TIMEOUT_S
-    while not all(file.exists() for file in files) and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: all(file.exists() for file in files) or process.poll() is not None, TIMEOUT_S)
     return [int(file.read_text()) if file.exists() else 0 for file in files]
 
 

@@ -15,10 +15,8 @@ import tare as tare_package
 from environments import PYTHON
 from exporting import (
     HOSTILE_NAMES,
-    TOO_LARGE,
     damage,
     export,
-    export_to_full_disk,
     exported,
     hostile_run,
     measured,
@@ -235,15 +233,6 @@ def test_what_is_lost_is_said(tare: Path, tmp_path: Path) -> None:
     rest = otf2_trace.read(tmp_path / "rest")
     assert 0 < len(rest.spans) < len(whole.spans)
     assert not rest.unsent and len(rest.messages) < len(whole.messages)
-
-
-def test_a_full_disk(tare: Path, tmp_path: Path) -> None:
-    run = measured(tare, tmp_path, "persistent.c", 2, "3000").directory
-    out = tmp_path / "out"
-    done = export_to_full_disk(tare, run, "otf2", out)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"tare: cannot write {out}: {TOO_LARGE}\n"
-    assert not list(tmp_path.glob("out*"))
 
 
 def test_no_place_to_write(tare: Path, tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ import tare as tare_package
 from environments import PYTHON
 from exporting import (
     HOSTILE_NAMES,
-    TOO_LARGE,
-    export_to_full_disk,
     exported,
     hostile_run,
     measured,
@@ -114,11 +112,3 @@ def test_hostile_names(tare: Path, tmp_path: Path) -> None:
     assert {name for name in names if "tare:" not in name} == {
         name.replace('"', "'") for name in HOSTILE_NAMES.values()
     }
-
-
-def test_a_full_disk(tare: Path, tmp_path: Path) -> None:
-    run = measured(tare, tmp_path, "persistent.c", 2, "300").directory
-    done = export_to_full_disk(tare, run, "paje", tmp_path / "out")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"tare: cannot write {tmp_path / 'out'}: {TOO_LARGE}\n"
-    assert not list(tmp_path.glob("out*"))

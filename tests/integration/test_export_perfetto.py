@@ -16,10 +16,8 @@ from exporting import (
     HOSTILE_NAMES,
     OPENMPI,
     STENCIL,
-    TOO_LARGE,
     damage,
     export,
-    export_to_full_disk,
     exported,
     hostile_run,
     measured,
@@ -197,15 +195,6 @@ def test_damaged_chunks_are_left_out_and_named(tare: Path, tmp_path: Path) -> No
     assert done.returncode == 0
     assert name in done.stderr and "damaged" in done.stderr
     assert 0 < len(perfetto_trace.read(tmp_path / "rest")) < len(whole)
-
-
-def test_a_full_disk(tare: Path, tmp_path: Path) -> None:
-    run = measured(tare, tmp_path, "persistent.c", 2, "300").directory
-    out = tmp_path / "out"
-    done = export_to_full_disk(tare, run, "perfetto", out)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"tare: cannot write {out}: {TOO_LARGE}\n"
-    assert not list(tmp_path.glob("out*"))
 
 
 def test_what_cannot_be_exported(tare: Path, tmp_path: Path) -> None:

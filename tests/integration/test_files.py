@@ -13,14 +13,12 @@ from typing import Any
 
 import pytest
 import tare as library
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_families
 
 WIDE = os.environ | {"COLUMNS": "250"}
 FORTIFIED = "-D_FORTIFY_SOURCE=2"
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture(scope="module", params=["", FORTIFIED], ids=["plain", "fortified"])

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import tare as tare_package
-from environments import PYTHON, ROOT, MpiEnvironment, compile_c, openmpi4
+from environments import PYTHON, ROOT, MpiEnvironment, compile_c
 from format_page import ABSENT, Process, Row, Values, read
 from measured import PROGRAMS, measure
+from on_mpi import on_openmpi
 from tare.analysis.events import described
 
 STENCIL = ROOT / "tests" / "data" / "v1" / "stencil"
@@ -22,7 +23,7 @@ def test_a_stored_trace() -> None:
     assert_same(STENCIL)
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_requests_that_are_started_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "persistent.c"], tmp_path / "persistent")
     measured = measure(tare, mpi, 2, [program, "200"], tmp_path / "run", "--trace", "--buffer", "16K")

@@ -8,22 +8,20 @@ import shutil
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import PYTHON, ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import PYTHON, ROOT, MpiEnvironment, compile_c, mpich5
 from measured import PROGRAMS, left_in_memory, measure
+from on_mpi import both_families
+from patience import wait_until
 from unfinished import started
 
 RANKS = 2
 START_TIMEOUT_S = 60
 USER, GROUP, OTHERS = 65534, 54321, 54322  # neither has a name here
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs to be other users for a while")
 
 
@@ -84,10 +82,7 @@ def test_a_run_that_goes_on(mpi: MpiEnvironment, tare: Path, place: Path) -> Non
     run_dir = place / "run"
     command = [str(program), "forever", str(place / "progress")]
     with started(tare, mpi, command, run_dir, "--group", str(GROUP)):
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not all((place / f"progress.{rank}").exists() for rank in range(RANKS)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: all((place / f"progress.{rank}").exists() for rank in range(RANKS)))
         assert_for_group([path for path in left_in_memory(run_dir) if path.suffix != ".step"])
         info = read_as_member("info", run_dir)
         assert [row["state"] for row in info["ranks"]] == ["running"] * RANKS

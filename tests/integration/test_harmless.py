@@ -6,12 +6,12 @@ import platform
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run
+from environments import MpiEnvironment, all_environments, compile_c, mpich4, openmpi4, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 
@@ -42,9 +42,6 @@ ALONE = ["plain", "close_all_first", "close_fds", "exit", "abort", "segv", "term
 # Most of it is the same under every MPI of a family; how ranks and launchers end one another is not.
 EVERYWHERE = ["plain", "abort", "exit_at_once", "segv", "fork_exec"]
 ALONE_EVERYWHERE = ["plain", "close_all_first", "abort"]
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True
-)
 
 # Debian's MPICH refuses MPI_Comm_spawn under its own mpiexec.
 NO_SPAWN = {"debian-mpich"}
@@ -58,12 +55,17 @@ PLAIN_RUNS = 6
 by_luck = pytest.mark.flaky(reruns=2)
 
 
-def modes(chosen: Iterable[str]) -> pytest.MarkDecorator:
-    """The parameter `mode`."""
+def modes(chosen: Iterable[str], everywhere: Sequence[str]) -> pytest.MarkDecorator:
+    """The parameters `mpi` and `mode`: some modes on every MPI, the others on Debian's."""
     of_launcher = {"exit_late", *WAITING_RANKS_STATE}
-    return pytest.mark.parametrize(
-        "mode", [pytest.param(mode, marks=by_luck if mode in of_launcher else ()) for mode in chosen]
-    )
+    debian = (openmpi4(), mpich4())
+    cases = [
+        pytest.param(env, mode, id=f"{env.name}-{mode}", marks=by_luck if mode in of_launcher else ())
+        for env in all_environments()
+        for mode in chosen
+        if mode in everywhere or env in debian
+    ]
+    return pytest.mark.parametrize(("mpi", "mode"), cases, indirect=["mpi"])
 
 
 @pytest.fixture(scope="session")
@@ -72,22 +74,8 @@ def behaviour(mpi: MpiEnvironment, tmp_path_factory: pytest.TempPathFactory) -> 
     return compile_c(mpi, [PROGRAMS / "behaviour.c"], directory / "behaviour")
 
 
-@modes(EVERYWHERE)
+@modes(WORKS, EVERYWHERE)
 def test_under_a_launcher(
-    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
-) -> None:
-    check_under_a_launcher(mode, mpi, behaviour, tare, tmp_path)
-
-
-@modes(mode for mode in WORKS if mode not in EVERYWHERE)
-@both_families
-def test_more_under_a_launcher(
-    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
-) -> None:
-    check_under_a_launcher(mode, mpi, behaviour, tare, tmp_path)
-
-
-def check_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     measured = measure(tare, mpi, RANKS, [behaviour, mode], tmp_path / "run", "--trace", "--buffer", "64K")
@@ -110,22 +98,8 @@ def check_under_a_launcher(
     assert_tidy(measured)
 
 
-@modes(ALONE_EVERYWHERE)
+@modes(ALONE, ALONE_EVERYWHERE)
 def test_without_a_launcher(
-    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
-) -> None:
-    check_without_a_launcher(mode, mpi, behaviour, tare, tmp_path)
-
-
-@modes(mode for mode in ALONE if mode not in ALONE_EVERYWHERE)
-@both_families
-def test_more_without_a_launcher(
-    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
-) -> None:
-    check_without_a_launcher(mode, mpi, behaviour, tare, tmp_path)
-
-
-def check_without_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     measured = measure_alone(mpi, tare, [behaviour, mode], tmp_path / "run", "--trace", "--buffer", "64K")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,21 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory
+from on_mpi import both_debian
+from patience import wait_until
 
 RANKS = 2
 ROUNDS = 400
 WAIT_MS = 200
-TWO = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
-
-
-def await_file(path: Path, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, f"{path.name} never came: a rank hangs"
-        time.sleep(0.01)
 
 
 @contextmanager
@@ -67,8 +59,8 @@ def held_up(tare: Path, tmp_path: Path) -> Callable[[MpiEnvironment, int], tuple
         command = [str(word) for word in [*measured, "-n", str(RANKS), program, str(rounds), left]]
         env = mpi.environ(HELD_UP=str(pid), TARE_SAMPLE_WAIT=str(WAIT_MS))
         with started(command, env) as process:
-            await_file(pid, process)
-            await_file(left, process)
+            wait_until(pid.exists, process=process)
+            wait_until(left.exists, process=process)
             os.kill(int(pid.read_text()), signal.SIGCONT)
             stdout, stderr = process.communicate(timeout=60)
         ended = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
@@ -81,7 +73,7 @@ def hooks_ns(info: dict[str, Any]) -> dict[int, int]:
     return {rank["rank"]: rank["cost"]["hook_init_ns"] for rank in info["ranks"]}
 
 
-@TWO
+@both_debian
 def test_sampling_starts_late(mpi: MpiEnvironment, held_up: Any) -> None:
     measured, summary = held_up(mpi, ROUNDS)
     assert (measured.ended.returncode, measured.ended.stdout) == (
@@ -105,7 +97,7 @@ def test_sampling_starts_late(mpi: MpiEnvironment, held_up: Any) -> None:
     assert left_in_memory(measured.directory) == []
 
 
-@TWO
+@both_debian
 def test_between_nodes_it_does_not_start(mpi: MpiEnvironment, held_up: Any) -> None:
     measured, _ = held_up(replace(mpi, env={**mpi.env, "TARE_SAMPLE_NODES": "2"}), ROUNDS)
     assert measured.ended.returncode == 0
@@ -114,7 +106,7 @@ def test_between_nodes_it_does_not_start(mpi: MpiEnvironment, held_up: Any) -> N
     assert not any(row["uncertainty_ns"] for row in found["rows"])
 
 
-@TWO
+@both_debian
 def test_a_program_may_end_meanwhile(mpi: MpiEnvironment, held_up: Any) -> None:
     measured, _ = held_up(mpi, 0)
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "sum 0\n"), measured.ended.stderr

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-from environments import MpiEnvironment, compile_c, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
+from on_mpi import on_openmpi
 
 MODULES = [
     "tare", "re", "json", "signal", "struct", "select", "msgspec", "scipy", "numpy", "duckdb", "pandas",
@@ -24,7 +24,7 @@ VERBS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_nothing_of_the_current_directory_is_executed(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

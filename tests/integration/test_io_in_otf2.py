@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import otf2
-import pytest
 import tare as library
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
+from on_mpi import both_families
 
 UNKNOWN = 2**64 - 1
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 APPENDING = ("READ_WRITE", {"CREATE", "TRUNCATE"}, {"APPEND"})
 

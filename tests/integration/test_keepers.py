@@ -6,14 +6,14 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from environments import compile_c
 from measured import PROGRAMS
+from patience import wait_until
 from two_hosts import MPIS, PATIENCE_S, RANKS, Job, job_of, words
 
 
@@ -23,15 +23,8 @@ def job(request: pytest.FixtureRequest, tare: Path, tmp_path: Path) -> Iterator[
         yield made
 
 
-def wait_for(what: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 def nothing_is_left(job: Job) -> None:
-    wait_for(lambda: not job.keepers(job.there))
+    wait_until(lambda: not job.keepers(job.there))
     assert job.segments(job.there) == ""
     assert list(job.run.glob(".keeping-*")) == []
 
@@ -76,9 +69,9 @@ def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None
     written = job.run / "node1.tare"
     before = written.stat().st_size
     os.kill(keeper, signal.SIGTERM)
-    wait_for(lambda: written.stat().st_size > before)
+    wait_until(lambda: written.stat().st_size > before)
     size = written.stat().st_size
-    wait_for(lambda: written.stat().st_size > size)  # once more, as long as they live
+    wait_until(lambda: written.stat().st_size > size)  # once more, as long as they live
     assert job.keepers(job.there) == [keeper]
     assert "2 running" in words(job.do(job.here, "info")), "of the others it is not known here"
     job.kill_with_keepers()

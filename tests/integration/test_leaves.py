@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, all_environments, compile_cxx, run
+from environments import MpiEnvironment, compile_cxx, run
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 from test_harmless import measure_alone, run_alone
 from test_samples import samples
 from test_timing import library, recorded
@@ -19,8 +20,7 @@ RANKS = 2
 ROUNDS, SENDS = 3, 1000  # of leaves.cpp
 LEFT = 2 * ROUNDS
 # How a frame is left follows from the processor and the compiler, which frames there are from the MPI.
-MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
-pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 ALWAYS = {"MPI_Init_thread": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 1, "MPI_Finalize": 1}
 LOOKUPS = ("MPI_Comm_rank", "MPI_Comm_size")

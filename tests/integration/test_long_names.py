@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, measure
+from on_mpi import both_debian
 
 
 # Package managers put a program below directories with long names.
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=["openmpi", "mpich"], indirect=True)
+@both_debian
 def test_an_executable_below_long_directories(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     place = tmp_path.joinpath(*("d" * 200 for _ in range(8)))
     place.mkdir(parents=True)

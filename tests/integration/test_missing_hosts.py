@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from environments import compile_c
 from measured import PROGRAMS
+from patience import wait_until
 from tare.page import content
 from tare.runs.run import open_run
 from two_hosts import MPIS, PATIENCE_S, RANKS, Job, job_of, words
@@ -109,10 +109,7 @@ def test_what_a_killed_rank_has_flushed_is_not_all_of_it(job: Job) -> None:
         env=job.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     written = job.run / "node1.tare"
-    until = time.monotonic() + PATIENCE_S
-    while not written.exists() or written.stat().st_size < 200_000:
-        assert begun.poll() is None and time.monotonic() < until
-        time.sleep(0.05)
+    wait_until(lambda: written.exists() and written.stat().st_size >= 200_000, PATIENCE_S, begun)
     running.kill_with_keepers()
     begun.communicate(timeout=PATIENCE_S)
     info = job.read("info")

@@ -8,8 +8,7 @@ import os
 import signal
 import struct
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,8 +16,10 @@ from typing import Any
 
 import pytest
 import tare as package
-from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
-from measured import PROGRAMS, left_in_memory, measure
+from environments import ROOT, MpiEnvironment, openmpi4
+from measured import compile_monitored, left_in_memory, measure
+from on_mpi import both_families
+from patience import wait_until
 from rounds_of_run import of_event, read_rounds
 from run_processes import tared_of
 from tare import _native
@@ -31,16 +32,11 @@ from tare.runs.rounds import RoundFile
 RANKS = 3
 COUNT = 40
 PATIENCE_S = 60
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture
 def program(mpi: MpiEnvironment, tmp_path: Path) -> Path:
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    return compile_monitored(mpi, tmp_path)
 
 
 def check(found: list[Round], count: int, first: int = 1, every: int = 1) -> None:
@@ -206,8 +202,7 @@ def test_under_block_a_rank_waits_once_for_a_reader_that_hangs(
 def test_that_rounds_are_missing_is_told(number: signal.Signals, tare: Path, tmp_path: Path) -> None:
     """tared is killed, or hangs, while the program runs; that ends as ever."""
     mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run, end = tmp_path / "run", tmp_path / "end"
     job_of_two = [*mpi.mpiexec, "-n", 2, program, "calls", 200, end]
     command = [tare, "run", "--monitor=20ms", "-o", run, "--", *job_of_two]
@@ -230,8 +225,7 @@ def test_that_rounds_are_missing_is_told(number: signal.Signals, tare: Path, tmp
 
 def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run = tmp_path / "run"
     measured = measure(tare, mpi, RANKS, [program, "points", "7"], run, "--monitor=points,policy=nonblock")
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -276,8 +270,7 @@ def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
     import pyarrow
 
     mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     spec = f"--monitor=points,policy=nonblock,filter={name}"
     measured = measure(tare, mpi, RANKS, [program, "points", "7"], tmp_path / "run", spec)
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -501,10 +494,3 @@ def cost_of(tare: Path, run: Path) -> dict[str, Any]:
 
 def without_rank_1(run: Path) -> bool:
     return any(str(made.ranks) == "0,2" for made in live(run))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)

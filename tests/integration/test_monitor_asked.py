@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, mpich5, openmpi4, run
-from measured import PROGRAMS, Measurement, measure
+from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, openmpi4, run
+from measured import PROGRAMS, WITH_API, Measurement, measure
+from on_mpi import both_families
 from tare._native import Pace
 from tare.runs.rounds import RoundFile
 
 RANKS = 2
 NS = 1e-9
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
-FLAGS = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
 TIMES = {"boi", "boi_spread", "resting_delay", "delay", "direct_cost"}
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 UNKNOWN, MEASURED, CACHED, INTERPOLATED = range(4)  # as tare.h has them
@@ -51,7 +47,7 @@ def found_in(run_dir: Path) -> Pace:
 
 @both_families
 def test_a_program_is_told_what_the_search_found(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *WITH_API)
     measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", "--monitor=auto:20ms")
     lines = told(measured)
     pace = found_in(measured.directory)
@@ -79,7 +75,7 @@ def test_a_program_is_told_what_the_search_found(mpi: MpiEnvironment, tare: Path
 
 @both_families
 def test_without_a_monitor_nothing_is_known(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *WITH_API)
     plain = run(mpi, RANKS, [program, "points"])
     assert plain.returncode == 0, plain.stderr
     profiled = measure(tare, mpi, RANKS, [program, "points"], tmp_path / "run")
@@ -95,7 +91,7 @@ def test_without_a_monitor_nothing_is_known(mpi: MpiEnvironment, tare: Path, tmp
 
 def test_what_a_run_has_found_is_known_to_the_next_one(tare: Path, tmp_path: Path, cache: Path) -> None:
     mpi = openmpi4()
-    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *WITH_API)
     first = told(measure(tare, mpi, RANKS, [program], tmp_path / "first", "--monitor=auto:20ms"))[0]["now"]
     assert cache.is_file()
     for line in told(measure(tare, mpi, RANKS, [program], tmp_path / "second", "--monitor=50ms")):
@@ -121,7 +117,7 @@ def test_what_sweetspot_has_found_is_known_to_runs_of_such_trees(
     direct = {tree["events"]: tree["direct_offload_ns"] * NS for tree in found}
     assert sorted(boi) == [1, 16, 32] and cache.is_file()
     mpi = openmpi4()
-    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *WITH_API)
     for line in told(measure(tare, mpi, RANKS, [program], tmp_path / "run", "--monitor=50ms")):
         assert line["of_16"]["source"] == CACHED and line["of_16"]["boi"] == pytest.approx(boi[16], abs=1e-9)
         assert line["of_16"]["direct_cost"] == pytest.approx(direct[16], abs=1e-9)
@@ -144,7 +140,7 @@ def test_what_sweetspot_has_found_is_known_to_runs_of_such_trees(
 def test_fortran_is_told_the_same(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
     sources = [ROOT / "fortran" / "tare.f90", PROGRAMS / "asks.f90"]
-    program = compile_fortran(mpi, sources, tmp_path / "asks", *FLAGS)
+    program = compile_fortran(mpi, sources, tmp_path / "asks", *WITH_API)
     measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", "--monitor=auto:20ms")
     assert measured.ended.returncode == 0, measured.ended.stderr
     lines = [line.split()[1:] for line in measured.ended.stdout.splitlines() if line.startswith("asked")]

@@ -11,13 +11,15 @@ import statistics
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
-from measured import PROGRAMS, Measurement, measure
+from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from measured import PROGRAMS, WITH_API, Measurement, compile_monitored, measure
+from on_mpi import both_families
+from patience import wait_until
 from run_processes import tared_of
 from tare._native import Pace, Round
 from tare.runs.rounds import RoundFile
@@ -29,7 +31,6 @@ NS_PER_S = 1_000_000_000
 MIN_MS = 50
 MS = 1_000_000
 PATIENCE_S = 180
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +56,7 @@ def test_the_interval_follows_what_the_tree_can_take(
 ) -> None:
     """tared has a tenth of a processor for a while: the interval steps up, and comes back."""
     by_clock = mode == "calls"
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run, end = tmp_path / "run", tmp_path / "end"
     command = [
         tare, "run", "--quiet", f"--monitor={spec}", "-o", run,
@@ -92,13 +92,12 @@ def test_the_interval_follows_what_the_tree_can_take(
     assert cost["offloads"] > 0
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
+@both_families
 def test_a_rank_that_comes_to_no_point_slows_nobody_down(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
     """Its rounds are not whole at any interval."""
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run, end = tmp_path / "run", tmp_path / "end"
     command = [
         tare, "run", "--quiet", f"--monitor=auto:{MIN_MS}ms", "-o", run,
@@ -133,8 +132,7 @@ def test_points_of_the_program_are_left_out(
     mpi: MpiEnvironment, when: str, tare: Path, tmp_path: Path
 ) -> None:
     """The same ones on all ranks; what an offload costs an iteration is known then."""
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *flags)
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *WITH_API)
     spec = f"--monitor={when},every=auto:20ms"
     measured = measure(tare, mpi, RANKS, [program, when], tmp_path / "run", spec, timeout_s=PATIENCE_S)
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -233,13 +231,6 @@ def squeezed(pid: int) -> Iterator[None]:
     finally:
         ends.set()
         thread.join()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, "it does not come to that"
-        time.sleep(0.1)
 
 
 def read(run: Path) -> tuple[list[Round], list[Pace]]:

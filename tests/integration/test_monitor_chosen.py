@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from environments import PYTHON, ROOT, compile_c, openmpi4
-from measured import PROGRAMS, measure
+from environments import PYTHON, compile_c, openmpi4
+from measured import WITH_API, compile_monitored, measure
 from rounds_of_run import of_event, read_rounds
-from test_monitor import LIBRARY, RANKS
+from test_monitor import RANKS
 
 SITES = """
 #include <mpi.h>
@@ -48,8 +48,7 @@ def line_of(text: str, word: str) -> int:
 
 def test_only_chosen_events_are_in_rounds(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     spec = "--monitor=points,policy=nonblock,only=MPI_All*+counter residual"
     measured = measure(tare, mpi, RANKS, [program, "points", "5"], tmp_path / "run", spec)
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -64,8 +63,7 @@ def test_only_chosen_call_sites_are_in_rounds(tare: Path, tmp_path: Path) -> Non
     mpi = openmpi4()
     source = tmp_path / "sites.c"
     source.write_text(SITES)
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [source], tmp_path / "sites", *flags)
+    program = compile_c(mpi, [source], tmp_path / "sites", *WITH_API)
     first, second = (f"sites.c:{line_of(SITES, word)}" for word in ("first", "second"))
     spec = f"--monitor=points,policy=nonblock,only=MPI_Barrier+step, site={first},site={second}"
     measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", spec)
@@ -97,8 +95,7 @@ def test_call_sites_of_python_are_chosen(tare: Path, tmp_path: Path) -> None:
 def test_a_line_without_code_is_told(tare: Path, tmp_path: Path) -> None:
     source = tmp_path / "sites.c"
     source.write_text(SITES)
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(openmpi4(), [source], tmp_path / "sites", *flags)
+    program = compile_c(openmpi4(), [source], tmp_path / "sites", *WITH_API)
     for place, why in (("sites.c:2", "no code of that line"), ("other.c:2", "no debug information")):
         done = subprocess.run(
             [tare, "run", f"--monitor=1s,site={place}", "--", program],

@@ -8,22 +8,21 @@ import pty
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, openmpi4
-from measured import PROGRAMS
+from environments import MpiEnvironment, compile_c
+from measured import PROGRAMS, WITH_API, compile_monitored
+from on_mpi import on_openmpi
+from patience import wait_until
 from run_processes import tared_of
 from tare.measuring import tared
 from tare.runs.rounds import RoundFile, Stored
 
 RANKS, PATIENCE_S = 2, 60
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
-pytestmark = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+pytestmark = on_openmpi
 
 
 class Slow:
@@ -33,10 +32,9 @@ class Slow:
         self, mpi: MpiEnvironment, tare: Path, folder: Path, rounds: int, stderr: int = subprocess.PIPE
     ) -> None:
         self.tare, self.run, self.rounds = tare, folder / "run", rounds
-        flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-        program = compile_c(mpi, [PROGRAMS / "monitored.c"], folder / "monitored", *flags)
+        program = compile_monitored(mpi, folder)
         slow = compile_c(
-            mpi, [PROGRAMS / "slow_filter.c"], folder / "slow.so", *flags[:1], "-shared", "-fPIC"
+            mpi, [PROGRAMS / "slow_filter.c"], folder / "slow.so", *WITH_API[:1], "-shared", "-fPIC"
         )
         spec = f"--monitor=points,policy=nonblock,filter={slow}:10"
         command = [tare, "run", "-o", self.run, spec, "--", *mpi.mpiexec, "-n", str(RANKS), program, "points"]
@@ -50,13 +48,7 @@ class Slow:
         assert self.process.stdout
         assert sum(self.process.stdout.readline() == "ok\n" for _ in range(RANKS)) == RANKS
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        self.until(lambda: not any(map(is_launcher, children.read_text().split())))
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            assert time.monotonic() < deadline and self.process.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: not any(map(is_launcher, children.read_text().split())), process=self.process)
 
     def end(self) -> str:
         """What it says at last."""
@@ -102,7 +94,7 @@ def test_a_signal_ends_the_waiting(number: int, mpi: MpiEnvironment, tare: Path,
     slow = Slow(mpi, tare, tmp_path, 3000)
     slow.until_the_command_has_ended()
     stored = Stored(slow.run)
-    slow.until(lambda: stored.look() and stored.rounds > 10)
+    wait_until(lambda: stored.look() and stored.rounds > 10)
     slow.process.send_signal(number)
     said = slow.end()
     reception = slow.reception()

@@ -8,14 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
-from measured import PROGRAMS, Measurement
+from environments import MpiEnvironment, openmpi4
+from measured import Measurement, compile_monitored
+from on_mpi import both_debian
+from patience import wait_until
 from run_processes import tared_of
 from tare._native import Round
 from tare.runs.rounds import RoundFile
@@ -24,10 +25,6 @@ RANKS = 2
 DESCRIPTORS = 1024
 CONNECTIONS = 3000
 PATIENCE_S = 60
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True
-)
 
 # Connects to each address, and says nothing, something else or half a greeting. Prints how many connections
 # there are.
@@ -66,19 +63,11 @@ sys.stdin.read()
 
 @pytest.fixture
 def program(mpi: MpiEnvironment, tmp_path: Path) -> Path:
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    return compile_monitored(mpi, tmp_path)
 
 
 def rounds_of(run: Path) -> list[Round]:
     return [made for file in run.glob("monitor-*.tare") for made in RoundFile(file).read()]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, "it does not come to that"
-        time.sleep(0.02)
 
 
 def own_address() -> str:
@@ -164,7 +153,7 @@ def wait_for_more(run: Path) -> None:
     wait_until(lambda: rounds_of(run)[-1].round > before + 20)
 
 
-@both_families
+@both_debian
 @pytest.mark.parametrize("drain", ["self", "tared"])
 def test_a_flood_of_connections_ends_nothing(
     drain: str, mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
@@ -185,8 +174,7 @@ def test_a_flood_of_connections_ends_nothing(
 
 def test_a_flood_from_the_network_ends_nothing(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run, end = tmp_path / "run", tmp_path / "end"
     with running(tare, mpi, run, program, end, f"--monitor=points,policy=nonblock,listen={own_address()}"):
         addresses = listeners_of(run)
@@ -200,7 +188,7 @@ def test_a_flood_from_the_network_ends_nothing(tare: Path, tmp_path: Path) -> No
     assert all(list(made.ranks) == list(range(RANKS)) for made in rounds_of(run))
 
 
-@both_families
+@both_debian
 def test_draining_goes_on_where_the_tree_ends(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ import pytest
 import tare as tare_package
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
-from measured import PROGRAMS
+from measured import PROGRAMS, WITH_API, compile_monitored
+from patience import wait_until
 from tare._native import Round
 from tare.runs.rounds import RoundFile
 
@@ -27,7 +27,6 @@ RANKS = 2 * HOSTS
 COUNT = 40
 POINT_NS = 1_000_000  # of auto
 PATIENCE_S = 90
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,7 @@ def compiled(mpi: MpiEnvironment, factory: pytest.TempPathFactory) -> Program:
     if missing := mpi.missing():
         pytest.fail(f"not on this machine: {missing}")
     folder = factory.mktemp("program")
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    return Program(mpi, compile_c(mpi, [PROGRAMS / "monitored.c"], folder / "monitored", *flags))
+    return Program(mpi, compile_monitored(mpi, folder))
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +99,6 @@ def going_on(
 def rounds_of(run: Path, host: Host) -> list[Round]:
     files = [run / f"monitor-{host.name}.tare", *run.glob(f"monitor-{host.name}-*.tare")]
     return [made for file in files if file.exists() for made in RoundFile(file).read()]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, "it does not come to that"
-        time.sleep(0.05)
 
 
 def wait_for_ranks(run: Path, host: Host, ranks: str) -> None:
@@ -203,8 +194,9 @@ def test_a_request_reaches_the_ranks_of_all_hosts(
 
 def test_what_a_user_wants_reaches_the_ranks_of_all_hosts(hosts: Hosts, tare: Path, tmp_path: Path) -> None:
     """It reaches them at the same point of the program; and all nodes change the filter at the same round."""
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    steered = Program(mpich4(), compile_c(mpich4(), [PROGRAMS / "steered.c"], tmp_path / "steered", *flags))
+    steered = Program(
+        mpich4(), compile_c(mpich4(), [PROGRAMS / "steered.c"], tmp_path / "steered", *WITH_API)
+    )
     run, root, end, output = tmp_path / "run", hosts.hosts[0], tmp_path / "end", tmp_path / "output"
     spec = f"points,policy=nonblock,listen={NETWORK},fan-out=1"
     command = job(tare, hosts, spec, run, steered, [end])

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 import tare as package
 from environments import MpiEnvironment, openmpi4
+from on_mpi import both_families
+from patience import wait_until
 from rounds_of_run import of_event
 from tare.errors import CommandError
 from tare.runs.requests import MEETING_PLACE
-from test_monitor import RANKS, both_families, cost_of, live, program, running, wait_until
+from test_monitor import RANKS, cost_of, live, program, running
 
 __all__ = ["program"]
 

@@ -7,16 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from environments import ROOT, compile_c, mpich4
+from environments import mpich4
 from hosts import NETWORK, several_hosts
-from measured import PROGRAMS
+from measured import compile_monitored
 from slurm import cluster
 from tare.runs.rounds import RoundFile
 
 HOSTS = 3
 RANKS = 2 * HOSTS
 COUNT = 30
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
 
 @pytest.mark.parametrize("starter", ["srun", "mpiexec"])
@@ -25,8 +24,7 @@ def test_a_job_of_slurm_is_one_tree(starter: str, tare: Path, tmp_path: Path) ->
     mpi = mpich4()
     if missing := mpi.missing():
         pytest.fail(f"not on this machine: {missing}")
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    program = compile_monitored(mpi, tmp_path)
     run = tmp_path / "run"
     spec = f"--monitor=points,policy=nonblock,listen={NETWORK}"
     start = ["srun", "-n", str(RANKS), "--mpi=pmi2"] if starter == "srun" else mpi.mpiexec

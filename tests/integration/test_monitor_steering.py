@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import tare as package
-from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, mpich4, mpich5, openmpi4
-from measured import PROGRAMS
+from environments import PYTHON, ROOT, MpiEnvironment, compile_c, compile_fortran, mpich4, openmpi4
+from measured import PROGRAMS, WITH_API
+from on_mpi import both_families
+from patience import wait_until
 from tare._native import Round
 from tare.errors import CommandError
 from tare.runs.rounds import RoundFile
 
 RANKS = 3
 PATIENCE_S = 60
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
-FLAGS = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
 POINTS = "points,policy=nonblock"
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @dataclass
@@ -54,13 +50,6 @@ class Job:
 
     def lines(self) -> list[list[str]]:
         return [line.split(" ") for line in self.output.read_text().splitlines()]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, "it does not come to that"
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -101,12 +90,12 @@ def running(
 
 @pytest.fixture
 def steered(mpi: MpiEnvironment, tmp_path: Path) -> Path:
-    return compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *FLAGS)
+    return compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *WITH_API)
 
 
 @pytest.fixture
 def monitored(mpi: MpiEnvironment, tmp_path: Path) -> Path:
-    return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *FLAGS)
+    return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *WITH_API)
 
 
 @both_families
@@ -173,7 +162,7 @@ def test_the_filter_changes_for_all_ranks_at_the_same_round(
 
 def test_with_points_of_the_clock(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *WITH_API)
     with running(tare, mpi, tmp_path, [program, "calls", 500], "20ms") as job:
         first = job.from_round("--set", "interval=100ms")
         job.wait_for_round(first + 20)
@@ -186,7 +175,7 @@ def test_with_points_of_the_clock(tare: Path, tmp_path: Path) -> None:
 def test_messages_in_fortran(tare: Path, tmp_path: Path) -> None:
     mpi = mpich4()
     sources = [ROOT / "fortran" / "tare.f90", PROGRAMS / "steered.f90"]
-    program = compile_fortran(mpi, sources, tmp_path / "steered", *FLAGS)
+    program = compile_fortran(mpi, sources, tmp_path / "steered", *WITH_API)
     with running(tare, mpi, tmp_path, [program], POINTS) as job:
         for said in ("level=5", "eps=0.125", "what=go on"):
             job.from_round("--send", said)
@@ -213,7 +202,7 @@ def test_messages_in_python(tare: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_done_is_refused_in_one_line(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    program = compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *WITH_API)
 
     def refused(job: Job, code: int, word: str, *options: object) -> None:
         done = job.steer(*options)
@@ -247,7 +236,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(tare: Path, tmp_path: Path) 
 @pytest.mark.parametrize("spec", ["auto:50ms", "points,every=auto"])
 def test_who_chooses_the_interval_keeps_it(spec: str, tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
-    program = compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "steered.c"], tmp_path / "steered", *WITH_API)
     with running(tare, mpi, tmp_path, [program], spec) as job:
         done = job.steer("--set", "every=3")
         assert done.returncode == 2 and "auto" in done.stderr

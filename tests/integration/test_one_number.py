@@ -20,6 +20,7 @@ import tare as package
 from browser import Opened
 from environments import ROOT, MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import on_openmpi
 from tare import units
 from tare.functions import OUTSIDE_NET
 from tare.page import content
@@ -53,8 +54,6 @@ COLUMNS = {
     "size": ("size_from",),
     "communicator": ("communicator",),
 }
-
-ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
 
 
 class _Stream(ctypes.Structure):
@@ -108,7 +107,7 @@ def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[
     return rows
 
 
-@ONE
+@on_openmpi
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
 def test_every_way_of_asking_gives_one_number(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path, options: list[str]
@@ -217,6 +216,30 @@ EFFICIENCIES = {
     "serialisation efficiency": "serialisation_efficiency", "transfer efficiency": "transfer_efficiency",
 }  # fmt: skip
 IN_ALL = "in all"
+# The words of fields, by what a row is of; a heading of a text is the word itself.
+WORD_OF = {
+    "rank": {
+        "calls": "calls", "mpi_ns": "MPI time", "time_ns": "MPI time", "net_ns": "net time",
+        "mpi_share": "MPI share", "share": "MPI share", "bytes": "bytes", "records": "records",
+        "dropped": "dropped",
+    },
+    "function": {
+        "calls": "calls", "time_ns": "time", "bytes": "bytes", "imbalance_ns": "imbalance",
+        "timed_calls": "timed calls",
+    },
+    "phase": {
+        "time_ns": "time", "calls_ns": "in calls", "calls_share": "share in calls",
+        "timed_calls": "timed calls", "bytes": "bytes", "entries": "entered",
+    },
+    "detected": {
+        "duration_ns": "takes", "mpi_share": "MPI share", "line_share": "of phase",
+        "iterations": "iterations", "median_ns": "median", "longest_ns": "longest",
+    },
+    "wait": {"waits": "waits", "wait_ns": "waited"},
+}  # fmt: skip
+# Words whose cell in a text is empty, or says so, where there is no such number.
+MAY_LACK = {"imbalance": units.NOTHING, "entered": units.NOTHING, "iterations": units.NOTHING,
+            "median": units.NOTHING, "time": "counted"}  # fmt: skip
 
 
 class Said:
@@ -230,13 +253,20 @@ class Said:
             assert place not in self.by_word.setdefault((word, of), {}), (place, word, of)
             self.by_word[word, of][place] = value
 
-    def rows(
-        self, place: str, rows: Iterable[Mapping[str, Any]], key: Callable[[Any], Hashable], **words: str
-    ) -> None:
-        """Words with their fields, for each row; a word has its spaces as underscores."""
+    def rows(self, place: str, rows: Iterable[Mapping[str, Any]], key: Callable[[Any], Hashable]) -> None:
+        """The numbers of each row that have a word."""
         for row in rows:
-            for word, field in words.items():
-                self.add(place, word.replace("_", " ").replace("mpi", "MPI"), key(row), row[field])
+            of: Any = key(row)
+            for field, word in WORD_OF[of[0]].items():
+                self.add(place, word, of, row.get(field))
+
+    def text(self, place: str, rows: Iterable[Mapping[str, str]], key: Callable[[Any], Hashable]) -> None:
+        """The same of a table of a text (`table_of`)."""
+        for row in rows:
+            of: Any = key(row)
+            for word in dict.fromkeys(WORD_OF[of[0]].values()):
+                if (cell := row.get(word)) != MAY_LACK.get(word, ""):
+                    self.add(place, word, of, cell)
 
     def check(self) -> None:
         """All places agree: numbers, to a microsecond where they are sums, and texts as they are written."""
@@ -263,10 +293,13 @@ class Said:
 
 
 def table_of(text: str, first: str) -> list[dict[str, str]]:
-    """A table of the text, whose first heading is known; cells have two spaces between them."""
+    """A table of the text, whose first heading is known; cells have two spaces between them.
+
+    Its headings as words."""
     lines = text.splitlines()
     begin = next(number for number, line in enumerate(lines) if re.match(rf" *{re.escape(first)}\b", line))
-    names = re.split(r" {2,}", lines[begin].strip())
+    headings = re.split(r" {2,}", lines[begin].strip())
+    names = [name if name.startswith("MPI") else name[0].lower() + name[1:] for name in headings]
     rows: list[dict[str, str]] = []
     for line in lines[begin + 1 :]:
         cells = re.split(r" {2,}", line.strip())
@@ -298,46 +331,39 @@ def by_phase(row: Mapping[str, Any]) -> Hashable:
     return "phase", row["phase"] or "(in no phase)"
 
 
+def by_number(row: Mapping[str, Any]) -> Hashable:
+    return "detected", row["number"]
+
+
+def by_wait(row: Mapping[str, Any]) -> Hashable:
+    return "wait", (row["kind"], row["function"], row["file"], row["line"])
+
+
+def numbered(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "number": number} for number, row in enumerate(rows)]
+
+
 def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
     """What info, profile, diff, explain and the tables have of the run and of its ranks."""
     info = measured.info()
-    figures = {"calls": "calls", "mpi_time": "mpi_ns", "net_time": "net_ns", "mpi_share": "mpi_share"}
-    said.rows("info --json", info["ranks"], by_rank, **figures)
+    said.rows("info --json", info["ranks"], by_rank)
     for rank in info["ranks"]:
         said.add("info --json", "records", by_rank(rank), rank["trace"]["records"])
     text = printed(measured, "info")
-    shown = [{**row, "rank": row["Rank"]} for row in table_of(text, "Rank")]
-    said.rows(
-        "info", shown, by_rank, calls="Calls", mpi_time="MPI time", mpi_share="MPI share",
-        **({} if "Measured" in shown[0] else {"net_time": "Net time"}),
-    )  # fmt: skip
-    said.rows(
-        "sql ranks", sql(measured, "FROM ranks"), by_rank, **figures, records="records", dropped="dropped"
-    )
+    shown = table_of(text, "Rank")
+    if "measured" in shown[0]:
+        for row in shown:
+            del row["net time"]
+    said.text("info", shown, by_rank)
+    said.rows("sql ranks", sql(measured, "FROM ranks"), by_rank)
     summed = (
         "SELECT rank, sum(calls)::bigint calls, sum(records)::bigint records, sum(dropped)::bigint dropped"
     )
-    said.rows(
-        "sql locations", sql(measured, f"{summed} FROM locations GROUP BY rank"), by_rank,
-        calls="calls", records="records", dropped="dropped",
-    )  # fmt: skip
+    said.rows("sql locations", sql(measured, f"{summed} FROM locations GROUP BY rank"), by_rank)
     of_ranks = measured.profile("rank")
-    said.rows(
-        "profile --by rank --json", of_ranks, by_rank,
-        calls="calls", mpi_time="time_ns", mpi_share="mpi_share", bytes="bytes",
-    )  # fmt: skip
-    shown = [
-        {**row, "rank": row["Rank"]} for row in table_of(printed(measured, "profile", "--by", "rank"), "Rank")
-    ]
-    said.rows(
-        "profile --by rank",
-        shown,
-        by_rank,
-        calls="Calls",
-        mpi_time="MPI time",
-        mpi_share="MPI share",
-        bytes="Bytes",
-    )
+    said.rows("profile --by rank --json", of_ranks, by_rank)
+    head = printed(measured, "profile", "--by", "rank")
+    said.text("profile --by rank", table_of(head, "Rank"), by_rank)
     both = "profile --by rank,function --json"
     for of, value in sums(measured.profile("rank,function"), ["rank"], "bytes").items():
         said.add(both, "bytes", ("rank", int(of[0])), value)  # type: ignore[index]
@@ -352,7 +378,6 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
     said.add("explain --json", "MPI share", IN_ALL, told["mpi_share"])
     said.add("sql ranks", "net time", IN_ALL, sql(measured, "SELECT max(net_ns) n FROM ranks")[0]["n"])
     said.add("sql ranks", "MPI share", IN_ALL, sql(measured, "SELECT avg(mpi_share) n FROM ranks")[0]["n"])
-    head = printed(measured, "profile", "--by", "rank")
     labels = {"MPI share": "MPI share", "load balance": "load balance",
               "communication": "communication efficiency",
               "parallel efficiency": "parallel efficiency", "serialisation": "serialisation efficiency",
@@ -378,67 +403,33 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
     said.add("info --json", "records", IN_ALL, info["trace"]["records"])
     if info["trace"]["records"]:
         said.add("info", "records", IN_ALL, re.search(r"trace +([\d,]+) record", text)[1])  # type: ignore[index]
-        said.add(
-            "sql locations",
-            "records",
-            IN_ALL,
-            sql(measured, "SELECT sum(records)::bigint n FROM locations")[0]["n"],
-        )
+        (in_all,) = sql(measured, "SELECT sum(records)::bigint n FROM locations")
+        said.add("sql locations", "records", IN_ALL, in_all["n"])
 
 
 def printed_diff(measured: Measurement) -> dict[str, Any]:
-    command: list[str | Path] = [
-        measured.tare,
-        "diff",
-        measured.directory,
-        measured.directory,
-        "--json",
-        "--accept-failed",
-    ]
-    found: dict[str, Any] = json.loads(
-        subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    )
+    both: list[str | Path] = [measured.directory, measured.directory]
+    command = [measured.tare, "diff", *both, "--json", "--accept-failed"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found: dict[str, Any] = json.loads(shown)
     return found
 
 
 def say_functions(said: Said, measured: Measurement) -> None:
     """Calls, time and bytes of functions, and of lines."""
     rows = measured.profile("function")
-    figures = {"calls": "calls", "time": "time_ns", "bytes": "bytes", "imbalance": "imbalance_ns"}
-    said.rows("profile --by function --json", rows, by_function, **figures)
-    shown = [
-        {**row, "function": row["Function"]}
-        for row in table_of(printed(measured, "profile", "--by", "function", "--limit", "0"), "Function")
-    ]
-    said.rows("profile --by function", shown, by_function, calls="Calls", bytes="Bytes")
-    timed = [row for row in shown if row["Time"] != "counted"]
-    said.rows("profile --by function", timed, by_function, time="Time")
-    said.rows(
+    said.rows("profile --by function --json", rows, by_function)
+    said.text(
         "profile --by function",
-        [row for row in shown if row["Imbalance"] != units.NOTHING],
+        table_of(printed(measured, "profile", "--by", "function", "--limit", "0"), "Function"),
         by_function,
-        imbalance="Imbalance",
     )
-    summed = (
-        "SELECT function, sum(calls)::bigint calls, sum(time_ns)::bigint time_ns, sum(bytes)::bigint bytes"
-    )
-    said.rows(
-        "sql profile",
-        sql(measured, f"{summed} FROM profile GROUP BY ALL"),
-        by_function,
-        calls="calls",
-        time="time_ns",
-        bytes="bytes",
-    )
+    summed = "SELECT function, sum(calls)::bigint calls, sum(bytes)::bigint bytes"
+    with_time = f"{summed}, sum(time_ns)::bigint time_ns FROM profile GROUP BY ALL"
+    said.rows("sql profile", sql(measured, with_time), by_function)
     is_whole = not any(row["counted"] and row["timed"] for row in rows)
     if is_whole:
-        said.rows(
-            "sql totals",
-            sql(measured, f"{summed} FROM totals GROUP BY ALL"),
-            by_function,
-            calls="calls",
-            bytes="bytes",
-        )
+        said.rows("sql totals", sql(measured, f"{summed} FROM totals GROUP BY ALL"), by_function)
     by_line = measured.profile("line")
     for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
         sums_of: Counter[Hashable] = Counter()
@@ -457,12 +448,8 @@ def say_functions(said: Said, measured: Measurement) -> None:
     said.add("info --json", "MPI time", IN_ALL, sum(rank["mpi_ns"] - rank["unreturned_ns"] for rank in ranks))
     phases = sql(measured, "FROM phases")
     said.add("sql phases", "in calls", IN_ALL, sum(row["calls_ns"] for row in phases))
-    said.add(
-        "profile --by function --json",
-        "in calls",
-        IN_ALL,
-        sum(row["time_ns"] for row in rows if row["timed"]),
-    )
+    in_calls = sum(row["time_ns"] for row in rows if row["timed"])
+    said.add("profile --by function --json", "in calls", IN_ALL, in_calls)
     said.add("sql phases", "bytes", IN_ALL, sum(row["bytes"] for row in phases))
     said.add("sql phases", "timed calls", IN_ALL, sum(row["timed_calls"] for row in phases))
     said.add("profile --json", "timed calls", IN_ALL, sum(row["calls"] - row["counted"] for row in rows))
@@ -470,96 +457,25 @@ def say_functions(said: Said, measured: Measurement) -> None:
 
 def say_phases(said: Said, measured: Measurement) -> None:
     """Phases that the program marks, and those that were found, with their iterations."""
-    figures = {
-        "time": "time_ns",
-        "in_calls": "calls_ns",
-        "share_in_calls": "calls_share",
-        "timed_calls": "timed_calls",
-        "bytes": "bytes",
-    }
-    said.rows("profile --by phase --json", measured.profile("phase"), by_phase, **figures, entered="entries")
-    shown = [
-        {**row, "phase": row["Phase"]}
-        for row in table_of(printed(measured, "profile", "--by", "phase"), "Phase")
-    ]
-    said.rows(
-        "profile --by phase",
-        shown,
-        by_phase,
-        time="Time",
-        in_calls="In calls",
-        share_in_calls="Share in calls",
-        timed_calls="Timed calls",
-        bytes="Bytes",
-    )
-    said.rows(
-        "profile --by phase",
-        [row for row in shown if row["Entered"] != units.NOTHING],
-        by_phase,
-        entered="Entered",
+    said.rows("profile --by phase --json", measured.profile("phase"), by_phase)
+    said.text(
+        "profile --by phase", table_of(printed(measured, "profile", "--by", "phase"), "Phase"), by_phase
     )
     sums_of = ", ".join(
         f"sum({name})::bigint {name}" for name in ("time_ns", "calls_ns", "timed_calls", "bytes")
     )
-    summed = f"SELECT phase, {sums_of}"
-    said.rows(
-        "sql phases",
-        sql(measured, f"{summed} FROM phases GROUP BY ALL"),
-        by_phase,
-        time="time_ns",
-        in_calls="calls_ns",
-        timed_calls="timed_calls",
-        bytes="bytes",
-    )
+    said.rows("sql phases", sql(measured, f"SELECT phase, {sums_of} FROM phases GROUP BY ALL"), by_phase)
     page = content.of_run(open_run(measured.directory))
-    said.rows("page", page["phases"], by_phase, **figures, entered="entries")
+    said.rows("page", page["phases"], by_phase)
 
     found = document(measured, "phases")["phases"]
 
-    def of(row: Mapping[str, Any]) -> Hashable:
-        return "detected", row["number"]
-
-    said.rows("phases --json", found, of, takes="duration_ns", mpi_share="mpi_share", of_phase="line_share")
-    said.rows(
-        "page",
-        [{**row, "number": i} for i, row in enumerate(page["structure"])],
-        of,
-        takes="duration_ns",
-        mpi_share="mpi_share",
-        of_phase="line_share",
-    )
-    loops = [{**loop, "number": row["number"]} for row in found for loop in row["loops"][:1]]
-    said.rows("phases --json", loops, of, iterations="iterations", median="median_ns", longest="longest_ns")
-    said.rows(
-        "page",
-        [{**row, "number": i} for i, row in enumerate(page["structure"]) if row["iterations"]],
-        of,
-        iterations="iterations",
-        median="median_ns",
-        longest="longest_ns",
-    )
+    with_first_loop = [{**loop, **row} for row in found for loop in (row["loops"] or [{}])[:1]]
+    said.rows("phases --json", with_first_loop, by_number)
+    said.rows("page", numbered(page["structure"]), by_number)
     if found:
-        text = table_of(printed(measured, "phases"), "Phase")
-        listed: list[dict[str, Any]] = [{**row, "number": i} for i, row in enumerate(text)]
-        said.rows("phases", listed, of, takes="Takes", mpi_share="MPI share", of_phase="Of phase")
-        said.rows(
-            "phases",
-            [row for row in listed if row["Iterations"] != units.NOTHING],
-            of,
-            iterations="Iterations",
-            median="Median",
-        )
-    said.rows(
-        "sql detected_phases",
-        sql(
-            measured,
-            "FROM detected_phases",
-        ),
-        of,
-        takes="duration_ns",
-        mpi_share="mpi_share",
-        of_phase="line_share",
-    )
+        said.text("phases", numbered(table_of(printed(measured, "phases"), "Phase")), by_number)
+    said.rows("sql detected_phases", sql(measured, "FROM detected_phases"), by_number)
 
 
 def say_trace(said: Said, measured: Measurement) -> None:
@@ -570,12 +486,8 @@ def say_trace(said: Said, measured: Measurement) -> None:
     events = sql(measured, f"SELECT count(*) n FROM events WHERE {of_program}")[0]["n"]
     said.add("sql events", "events", IN_ALL, events)
     rows = document(measured, "events")["rows"]
-    said.add(
-        "events --json",
-        "events",
-        IN_ALL,
-        sum("kind" in row or not row["function"].startswith("tare:") for row in rows),
-    )
+    of_verb = sum("kind" in row or not row["function"].startswith("tare:") for row in rows)
+    said.add("events --json", "events", IN_ALL, of_verb)
     if not events:
         return
     for to in ("perfetto", "paje", "otf2"):
@@ -585,54 +497,30 @@ def say_trace(said: Said, measured: Measurement) -> None:
         (number,) = re.findall(r"([\d,]+) events", told)
         said.add(f"export --to {to}", "events", IN_ALL, int(number.replace(",", "")))
     if is_whole:
-        own = sum("kind" in row for row in rows)
+        cost = info["cost"]
+        said.add("info --json", "events", IN_ALL, cost["calls"] - cost["counted"] + cost["own_events"])
+        assert sum("kind" in row for row in rows) == cost["own_events"]
+        of_calls = "SELECT function, count(*) timed_calls FROM calls GROUP BY ALL"
+        said.rows("sql calls", sql(measured, of_calls), by_function)
+        for row in measured.profile("function"):
+            if row["timed"]:
+                timed = row["calls"] - row["counted"]
+                said.add("profile --by function --json", "timed calls", by_function(row), timed)
+        of_peers = measured.profile("peer")
         said.add(
-            "info --json",
-            "events",
-            IN_ALL,
-            info["cost"]["calls"] - info["cost"]["counted"] + info["cost"]["own_events"],
+            "profile --by peer --json", "messages", IN_ALL, sum(row["sent_messages"] for row in of_peers)
         )
-        assert own == info["cost"]["own_events"]
-        said.rows(
-            "sql calls",
-            sql(measured, "SELECT function, count(*) n FROM calls GROUP BY ALL"),
-            by_function,
-            timed_calls="n",
-        )
-        said.rows(
-            "profile --by function --json",
-            [
-                {**row, "n": row["calls"] - row["counted"]}
-                for row in measured.profile("function")
-                if row["timed"]
-            ],
-            by_function,
-            timed_calls="n",
-        )
-        said.add("sql messages", "messages", IN_ALL, sql(measured, "SELECT count(*) n FROM messages")[0]["n"])
-        said.add(
-            "sql peers",
-            "messages",
-            IN_ALL,
-            sql(measured, "SELECT coalesce(sum(sent_messages), 0)::bigint n FROM peers")[0]["n"],
-        )
-        said.add(
-            "profile --by peer --json",
-            "messages",
-            IN_ALL,
-            sum(row["sent_messages"] for row in measured.profile("peer")),
-        )
-
-    def by_wait(row: Mapping[str, Any]) -> Hashable:
-        return row["kind"], row["function"], row["file"], row["line"]
+        for table, number in (("messages", "count(*)"), ("peers", "coalesce(sum(sent_messages), 0)::bigint")):
+            (in_all,) = sql(measured, f"SELECT {number} n FROM {table}")
+            said.add(f"sql {table}", "messages", IN_ALL, in_all["n"])
 
     page = content.of_run(open_run(measured.directory))
     cells = page["matrix"]["cells"] if page["matrix"] else []
     assert sum(row[2] for row in cells) == sum(row["sent_messages"] for row in measured.profile("peer"))
     summed = "count(*) waits, sum(wait_ns)::bigint wait_ns"
     query = f"SELECT kind, function, file, line, {summed} FROM waits GROUP BY ALL"
-    said.rows("sql waits", sql(measured, query), by_wait, waits="waits", waited="wait_ns")
-    said.rows("page", page["waits"], by_wait, waits="waits", waited="wait_ns")
+    said.rows("sql waits", sql(measured, query), by_wait)
+    said.rows("page", page["waits"], by_wait)
 
 
 def say_page(said: Said, measured: Measurement, browser: Any, to: Path) -> None:
@@ -657,27 +545,12 @@ def say_page(said: Said, measured: Measurement, browser: Any, to: Path) -> None:
         ]
         return [dict(zip(fields, row, strict=True)) for row in zip(*cells, strict=True)]
 
-    said.rows(
-        "Chromium",
-        rows("imbalance", "rank", "calls", "net_ns", "mpi_ns", "share"),
-        by_rank,
-        calls="calls",
-        net_time="net_ns",
-        mpi_time="mpi_ns",
-        mpi_share="share",
-    )
-    if detected := rows("phases", "phase", "duration_ns", "mpi_share", "line_share"):
-        said.rows(
-            "Chromium",
-            [{**row, "number": i} for i, row in enumerate(detected)],
-            lambda row: ("detected", row["number"]),
-            takes="duration_ns",
-            mpi_share="mpi_share",
-            of_phase="line_share",
-        )
+    said.rows("Chromium", rows("imbalance", "rank", "calls", "net_ns", "mpi_ns", "share"), by_rank)
+    detected = rows("phases", "phase", "duration_ns", "mpi_share", "line_share")
+    said.rows("Chromium", numbered(detected), by_number)
     of_locations = rows("flushes", "rank", "location", "records")
     if len({row["rank"] for row in of_locations}) == len(of_locations):
-        said.rows("Chromium", of_locations, by_rank, records="records")
+        said.rows("Chromium", of_locations, by_rank)
     cards = dict(zip(opened.texts(".card .label"), opened.texts(".card .value"), strict=True))
     said.add("Chromium", "MPI share", IN_ALL, cards["MPI share"])
     said.add("Chromium", "cost", IN_ALL, cards["Cost of measuring"])
@@ -705,14 +578,10 @@ def recorded(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
     def record(name: str) -> Measurement:
         directory, mpi = tmp_path_factory.mktemp("recorded"), openmpi4()
         source, arguments, options = RECORDED[name]
-        (library,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare_record.so")
-        (directory / "libtare_record.so.0").symlink_to(library)
-        flags = [
-            f"-I{ROOT}/include",
-            "-pthread",
-            str(directory / "libtare_record.so.0"),
-            f"-Wl,-rpath,{directory}",
-        ]
+        (installed,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare_record.so")
+        library = directory / "libtare_record.so.0"
+        library.symlink_to(installed)
+        flags = [f"-I{ROOT}/include", "-pthread", str(library), f"-Wl,-rpath,{directory}"]
         program = compile_c(mpi, [PROGRAMS / source], directory / "program", "-g", *flags)
         return measure(tare, mpi, RANKS, [program, *arguments], directory / "run", *options)
 
@@ -733,15 +602,9 @@ def test_one_word_is_one_number(
     said.check()
     # Nothing was compared with itself alone.
     at_least = {
-        "calls": 6,
-        "MPI time": 5,
-        "MPI share": 6,
-        "net time": 4,
-        "time": 4,
-        "bytes": 4,
-        "timed calls": 3,
+        "calls": 6, "MPI time": 5, "MPI share": 6, "net time": 4, "time": 4, "bytes": 4, "timed calls": 3,
         "cost": 3,
-    }
+    }  # fmt: skip
     if RECORDED[name][2] == ["--trace"]:
         at_least |= {"events": 5, "records": 3, "messages": 3, "load balance": 3}
     if name == "iterations":

@@ -16,8 +16,9 @@ from typing import Any
 import otf2
 import otf2_trace
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_families
 
 MS = 1_000_000
 SOURCE = PROGRAMS / "openmp.c"
@@ -425,7 +426,7 @@ def test_python(runtime: Runtime, tare: Path, tmp_path: Path) -> None:
     assert subprocess.run([str(word) for word in command], timeout=60, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
+@both_families
 @pytest.mark.flaky(reruns=3)
 def test_beside_mpi(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Rank 1 has two calls of `uneven`, rank 0 has one and waits for it in MPI."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import fake_native
 import pytest
-import tare as package
 from browser import Opened
-from hostile_names import make_names_hostile
-from some_run import metadata
+from fake_recording import use_fake_reader
+from hostile_names import hostile_run_dir, make_names_hostile
 from tare import cli
 from tare.lab.study import description
 from tare.lab.study.store import Store
 from tare.page import document
-from tare.runs.metadata import Options, encode
 from tare.runs.retiming import Times
 
 # Leads elsewhere, if it becomes markup: no policy of a page forbids that.
@@ -34,18 +31,9 @@ MARKUP = ", ".join(
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The page of a run all of whose names are made to harm it."""
-    run_dir = tmp_path / "measured"
-    run_dir.mkdir()
-    for name in ("sampled", "node.tare"):
-        (run_dir / name).touch()
-    meta = metadata(
-        segment_dir=str(run_dir), options=Options(trace=True), name=EVIL, host=EVIL, cwd=EVIL,
-        command=["./app", EVIL], environment={EVIL: EVIL},
-    )  # fmt: skip
-    (run_dir / "meta.json").write_bytes(encode(meta))
+    run_dir = hostile_run_dir(tmp_path, EVIL)
     make_names_hostile(fake_native, monkeypatch, EVIL)
-    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
-    monkeypatch.setattr(package, "_native", fake_native, raising=False)
+    use_fake_reader(monkeypatch)
     to = tmp_path / "page.html"
     assert cli.run(["report", str(run_dir), "-o", str(to)]) == 0
     return to

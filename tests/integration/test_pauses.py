@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, openmpi4
+from environments import ROOT, MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
+from on_mpi import on_openmpi
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 @pytest.mark.parametrize("by", ["tare", "mpi"])
 def test_nothing_of_a_pause_is_recorded(mpi: MpiEnvironment, by: str, tare: Path, tmp_path: Path) -> None:
     (library,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare_record.so")

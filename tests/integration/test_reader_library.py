@@ -7,7 +7,6 @@ import io
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pytest
 import tare as tare_package
 from environments import ROOT, all_environments, compile_c
+from installed import built, succeed
 from measured import PROGRAMS, Measurement, measure
 from tare.analysis.profile import call_path
 from tare.reporters import paths
@@ -31,30 +31,10 @@ MAY_BE_EMPTY = {"phases", "clock_violations", "flushes", "missing", "regions", "
 }
 
 
-def succeed(command: Sequence[str | Path], **options: Any) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return str(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The place where the component devel is installed; moved afterwards, because packages may be."""
-    first = tmp_path_factory.mktemp("install") / "first"
-    release = ROOT / "build" / "release"
-    succeed(["cmake", "--install", release, "--component", "devel", "--prefix", first])
-    return first.rename(first.with_name("moved"))
-
-
 @pytest.fixture(scope="module")
 def by_cmake(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the programs, built by a project that finds tare-reader with CMake."""
-    build = tmp_path_factory.mktemp("consumer")
-    source = ROOT / "tests" / "reader_consumer"
-    options = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={EXAMPLE.parent}"]
-    succeed(["cmake", "-S", source, "-B", build, *options])
-    succeed(["cmake", "--build", build])
-    return build
+    return built(ROOT / "tests" / "reader_consumer", tmp_path_factory.mktemp("consumer"), prefix)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import pytest
 from environments import MpiEnvironment, compile_c, compile_fortran, mpich4, openmpi4
 from measured import PROGRAMS
+from patience import wait_until
 
 PLANTED_NS = 100
 SAID = re.compile(
@@ -194,11 +193,11 @@ def test_a_signal_ends_the_program(
     with subprocess.Popen(
         [str(word) for word in (*command, "100")], env=environment, stderr=subprocess.PIPE
     ) as weighing:
-        wait_for(lambda: any(scratch.glob("tare-weigh-*/*.spells")))
+        wait_until(lambda: any(scratch.glob("tare-weigh-*/*.spells")))
         weighing.send_signal(number)
         weighing.communicate(timeout=60)
     assert weighing.returncode != 0
-    wait_for(lambda: not processes_of(program))
+    wait_until(lambda: not processes_of(program))
     assert not any(scratch.glob("tare-weigh-*"))
 
 
@@ -209,10 +208,3 @@ def processes_of(program: Path) -> list[Path]:
             if link.readlink() == program:
                 found.append(link)
     return found
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)

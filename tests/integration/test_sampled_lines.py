@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import measure
+from on_mpi import both_debian, on_openmpi
 
-TWO = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 COUNT = 10
 
 # Every line that sends has a length of its own; those of one message need no buffer of the library's.
@@ -82,7 +82,7 @@ def sampled(
     return found, {row["bytes"]: row["count"] for row in found["rows"]}
 
 
-@TWO
+@both_debian
 def test_exactly_the_messages_of_a_line(mpi: MpiEnvironment, tare: Path, program: Path) -> None:
     line = line_of(PROGRAM, "inlined")
     found, lengths = sampled(mpi, tare, program, "inlined", f"random:1,site=lines.c:{line}")
@@ -104,7 +104,7 @@ def printed(tare: Path, spec: str, *command: Path | str) -> subprocess.Completed
     return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_addresses_are_printed_and_do_the_same(mpi: MpiEnvironment, tare: Path, program: Path) -> None:
     spec = f"random:1,site=lines.c:{line_of(PROGRAM, 'library call')},stat,site=a.py:3"
     done = printed(tare, spec, "mpiexec", program)
@@ -117,7 +117,7 @@ def test_addresses_are_printed_and_do_the_same(mpi: MpiEnvironment, tare: Path, 
     assert lengths == {5: COUNT, 6: COUNT}
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_what_has_no_code_is_said_in_one_line(mpi: MpiEnvironment, tare: Path, program: Path) -> None:
     for spec, command, message in (
         ("site=lines.c:2", [program], "no code of that line is in lines; the nearest lines with code: "),

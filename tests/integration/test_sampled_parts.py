@@ -12,24 +12,19 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import pytest
-from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
-from measured import PROGRAMS, Measurement, measure
+from environments import MpiEnvironment, compile_c
+from measured import PROGRAMS, WITH_API, Measurement, measure
+from on_mpi import both_families, on_mpich
 
-LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
-FLAGS = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
 STEPS, RANKS, MS = 20, 2, 1e6
 SMOOTH, RESIDUAL = 30 * STEPS * RANKS, (10 * STEPS + 200) * RANKS  # ms
 IN_ALL = SMOOTH + RESIDUAL
 
 # Of two MPI libraries, as their stacks differ; the rest does not depend on it.
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 def run(mpi: MpiEnvironment, tare: Path, tmp_path: Path, *arguments: str) -> Measurement:
-    program = compile_c(mpi, [PROGRAMS / "sampled_parts.c"], tmp_path / "parts", "-O1", "-g", *FLAGS)
+    program = compile_c(mpi, [PROGRAMS / "sampled_parts.c"], tmp_path / "parts", "-O1", "-g", *WITH_API)
     command: list[Path | str] = [program, str(STEPS), *arguments]
     measured = measure(tare, mpi, RANKS, command, tmp_path / "run", "--trace", "--with", "stacks")
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -90,7 +85,7 @@ def test_parts_have_the_times_that_the_program_spends_there(
     assert all(is_near(ms, 30 * RANKS) for ms in steps)
 
 
-@pytest.mark.parametrize("mpi", [mpich5()], ids=lambda env: env.name, indirect=True)
+@on_mpich
 def test_without_marked_phases_they_are_what_the_trace_shows(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

@@ -17,15 +17,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import tare as tare_package
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian, on_openmpi
 
 RANKS = 3
 # Programs of patterns.c; thousands take minutes.
 PATTERNS = int(os.environ.get("TARE_TEST_PATTERNS", "40"))
-# What does not depend on the MPI is shown with one, what may with two; pairs must be right with all.
-ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
-TWO = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 LOSSES = (
     "ambiguous", "ambiguous_received", "unnumbered", "unpaired", "recordless", "contradictory", "lost",
     "unreachable",
@@ -86,7 +84,7 @@ def test_every_pair_of_random_patterns_is_right(mpi: MpiEnvironment, tare: Path,
     assert not any(row["uncertainty_ns"] for row in rows)
 
 
-@ONE
+@on_openmpi
 def test_every_pair_of_a_third_of_the_messages_is_right(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -94,7 +92,7 @@ def test_every_pair_of_a_third_of_the_messages_is_right(
     sample_patterns(mpi, tare, tmp_path, threshold=0.3)
 
 
-@TWO
+@both_debian
 def test_every_pair_between_nodes_is_right(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Ranks 0 and 2 believe to be on one node, rank 1 on another."""
     apart = replace(mpi, env={**mpi.env, "TARE_SAMPLE_NODES": "2"})
@@ -110,7 +108,7 @@ def test_every_pair_between_nodes_is_right(mpi: MpiEnvironment, tare: Path, tmp_
     assert 0 < clock["span_ns"] < 600 * 10**9
 
 
-@ONE
+@on_openmpi
 def test_a_job_that_dies_has_the_first_comparison_of_clocks(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -123,7 +121,7 @@ def test_a_job_that_dies_has_the_first_comparison_of_clocks(
     assert (clock["end_uncertainty_ns"], clock["drift_ns"], clock["span_ns"]) == (None, None, None)
 
 
-@TWO
+@both_debian
 def test_pairs_are_those_of_the_marks_in_the_messages(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -167,7 +165,7 @@ def numbered_by_channel(rows: list[dict[str, Any]]) -> Iterator[tuple[int, ...]]
                 yield (*ends, count[sent["communicator_key"], *ends], sent["bytes"])
 
 
-@TWO
+@both_debian
 def test_threads_are_right_or_ambiguous(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "pattern_threads.c"], tmp_path / "patterns", "-pthread")
     argv: list[Path | str] = [program, "1", "200"]
@@ -181,7 +179,7 @@ def test_threads_are_right_or_ambiguous(mpi: MpiEnvironment, tare: Path, tmp_pat
     assert messages["paired"] + sum(lost(messages).values()) >= messages["sent"]
 
 
-@TWO
+@both_debian
 def test_another_thread_may_ask_below_thread_multiple(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -195,7 +193,7 @@ def test_another_thread_may_ask_below_thread_multiple(
     assert lost(messages) == {}
 
 
-@TWO
+@both_debian
 def test_requests_that_start_together_have_no_order(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Requests of the same channel have none, nor do those of which one takes what another might."""
     times = 20
@@ -208,7 +206,7 @@ def test_requests_that_start_together_have_no_order(mpi: MpiEnvironment, tare: P
     assert messages["paired"] == 3 * times + by_isendrecv
 
 
-@ONE
+@on_openmpi
 def test_what_is_late_is_told_by_its_lines(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     source = PROGRAMS / "lateness.c"
     lines = source.read_text().splitlines()
@@ -232,7 +230,7 @@ def test_what_is_late_is_told_by_its_lines(mpi: MpiEnvironment, tare: Path, tmp_
         assert comment in lines[row[f"{side}_line"] - 1]
 
 
-@ONE
+@on_openmpi
 @pytest.mark.parametrize(
     ("spec", "chosen", "paired"),
     [
@@ -262,7 +260,7 @@ def test_what_is_asked_for_is_sampled(spec: str, chosen: int, paired: int, sampl
             assert sum(each["count"] for each in row["histogram"]) == row["count"]
 
 
-@ONE
+@on_openmpi
 def test_the_choice_is_repeated_with_its_seed(sampled: Any) -> None:
     def chosen(name: str, spec: str) -> list[tuple[int, int]]:
         rows = samples(sampled(name, spec), "--by", "send")["rows"]
@@ -273,7 +271,7 @@ def test_the_choice_is_repeated_with_its_seed(sampled: Any) -> None:
     assert chosen("c", "random:0.3,seed=6") != once
 
 
-@ONE
+@on_openmpi
 def test_a_site_can_be_chosen(sampled: Any) -> None:
     rows = samples(sampled("all", "random:1"))["rows"]
     (one,) = [row for row in rows if row["bytes"] == 4096]
@@ -283,7 +281,7 @@ def test_a_site_can_be_chosen(sampled: Any) -> None:
     assert found["messages"]["chosen"] == COUNT
 
 
-@ONE
+@on_openmpi
 def test_estimates_stand_for_all_messages(sampled: Any) -> None:
     found = samples(sampled("run", "random:0.5"), "--by", "destination")["rows"]
     (row,) = found
@@ -299,7 +297,7 @@ ESTIMATES = (
 )  # fmt: skip
 
 
-@ONE
+@on_openmpi
 @pytest.mark.parametrize(
     ("first", "then"),
     [
@@ -326,7 +324,7 @@ def test_no_number_is_estimated_without_a_probability(sampled: Any, first: str, 
     assert "number of messages and ± not known" in shown and "confidence" not in shown
 
 
-@ONE
+@on_openmpi
 def test_histograms_are_a_table(sampled: Any) -> None:
     """The same bins as in the JSON of `tare samples`, which has lines in place of call paths."""
     measured = sampled("run", "random:1")
@@ -349,7 +347,7 @@ def test_histograms_are_a_table(sampled: Any) -> None:
     assert pa.table(tare_package.open(without.directory).sample_histograms).num_rows == 0
 
 
-@ONE
+@on_openmpi
 @pytest.mark.parametrize("spec", ["random:0.2", "random:0.2,seed=3", "counter:1,0"])
 def test_intervals_hold_the_messages_of_each_line(sampled: Any, spec: str) -> None:
     rows = samples(sampled("run", spec), "--by", "send")["rows"]
@@ -361,7 +359,7 @@ def test_intervals_hold_the_messages_of_each_line(sampled: Any, spec: str) -> No
             assert (row["count"], row["estimate_low"], row["estimate_high"]) == (COUNT, COUNT, COUNT)
 
 
-@ONE
+@on_openmpi
 def test_the_program_changes_it(sampled: Any) -> None:
     changed = sampled("run", "none", "random:1,stat,size=16")
     assert changed.ended.stdout == "0\n"
@@ -375,7 +373,7 @@ def test_the_program_changes_it(sampled: Any) -> None:
     assert "write needs a trace" in untraced.ended.stderr
 
 
-@ONE
+@on_openmpi
 def test_a_file_changes_it(sampled: Any) -> None:
     """Rank 0 only sends, rank 1 only receives; each looks when a call that does so has returned."""
     found = samples(sampled("run", "none", "random:1,stat,size=16", "file"))
@@ -386,7 +384,7 @@ def test_a_file_changes_it(sampled: Any) -> None:
     assert samples(refused)["messages"]["chosen"] == 0
 
 
-@ONE
+@on_openmpi
 def test_samples_are_like_all_messages(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """The test of Kolmogorov and Smirnov, on latencies of all messages that the program itself measured."""
     program = compile_c(mpi, [PROGRAMS / "latencies.c"], tmp_path / "latencies", "-O2")

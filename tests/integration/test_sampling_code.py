@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import ROOT, MpiEnvironment, compile_c
 from measured import Measurement, measure
+from on_mpi import both_debian, on_openmpi
 from snippets import snippets
 
-ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
-TWO = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 COUNT = 1000  # messages of each length
 SIZES = (16, 256, 2048)
 PROGRAM = """
@@ -112,7 +111,7 @@ def test_the_page_shows_the_examples() -> None:
     assert [text in example for text, example in zip(shown, examples, strict=True)] == [True, True]
 
 
-@TWO
+@both_debian
 def test_estimates_hold_though_probabilities_differ(sampled: Any, tmp_path: Path) -> None:
     all_from = 1024
     chooser, analysis = (example(tmp_path, name) for name in ("choose_by_size", "latency_by_size"))
@@ -151,7 +150,7 @@ def test_estimates_hold_though_probabilities_differ(sampled: Any, tmp_path: Path
         assert cost["analysis_ns"] > 0
 
 
-@TWO
+@both_debian
 def test_wrong_code_gives_one_line_and_changes_nothing(sampled: Any, tmp_path: Path) -> None:
     analysis = example(tmp_path, "latency_by_size")
     plain = sampled("plain", "none", 5)
@@ -169,7 +168,7 @@ def test_wrong_code_gives_one_line_and_changes_nothing(sampled: Any, tmp_path: P
     assert not list((tmp_path / "wrong").glob(".sample*"))
 
 
-@ONE
+@on_openmpi
 def test_a_slow_chooser_stands_in_the_account(sampled: Any, tmp_path: Path) -> None:
     """And what it calls of MPI is not recorded."""
     chooser = written(tmp_path, "slow", SLOW, "mpicc")
@@ -188,7 +187,7 @@ def test_a_slow_chooser_stands_in_the_account(sampled: Any, tmp_path: Path) -> N
     assert row["estimate"] is None and "chooser" in row["not_estimated"]
 
 
-@ONE
+@on_openmpi
 def test_a_result_is_bounded_and_shown_with_escapes(sampled: Any, tare: Path, tmp_path: Path) -> None:
     analysis = written(tmp_path, "odd", ODD)
     measured = sampled("run", f"random:1,analysis={analysis}", 5)
@@ -203,7 +202,7 @@ def test_a_result_is_bounded_and_shown_with_escapes(sampled: Any, tare: Path, tm
     assert "Analysis of rank 1\n  \\x1b[31m\\xff\n  0123456789" in shown
 
 
-@ONE
+@on_openmpi
 def test_a_file_that_is_not_there_is_refused(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     for spec in ("./none.so:3", "random:1,analysis=none.so"):
         done = subprocess.run(

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environments import SYSTEM, MpiEnvironment, compile_c, mpich4, openmpi4, run
+from environments import SYSTEM, MpiEnvironment, compile_c, run
 from measured import PROGRAMS, measure
+from on_mpi import both_debian
 
 RANKS, THREADS = 2, 2
 EXCHANGES, BARRIERS = 200, 100  # as in sanitized.c
@@ -20,7 +21,7 @@ ALLOCATORS = ["libjemalloc.so.2", "libtcmalloc_minimal.so.4"]
 # Under gcc's, no program runs with MPICH of Debian, with or without tare.
 RUNS_NOT = {("gcc", "thread", "debian-mpich")}
 
-pytestmark = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 
 def built(mpi: MpiEnvironment, compiler: str, folder: Path, *flags: str) -> Path:

@@ -16,8 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
+from on_mpi import both_debian
+from patience import wait_until
 
 TIMEOUT_S = 60
 ENDED = 7  # exit code of signalled.c
@@ -348,10 +350,7 @@ def test_told_to_stop_right_after_told_to_go_on(is_to_all: bool) -> None:
             (os.killpg if is_to_all else os.kill)(tare.pid, signal.SIGTSTP)
             tare.stdin.write("go\n" * 9)
             tare.stdin.flush()
-            deadline = time.monotonic() + TIMEOUT_S
-            while [state(pid) for pid in (tare.pid, child)] != ["T", "T"]:
-                assert time.monotonic() < deadline
-                time.sleep(0.005)
+            wait_until(lambda: [state(pid) for pid in (tare.pid, child)] == ["T", "T"], TIMEOUT_S)
         finally:
             os.killpg(tare.pid, signal.SIGKILL)
 
@@ -414,7 +413,7 @@ TO_LAUNCHERS = ["INT", "TERM", "QUIT", "HUP", "ALRM", "XCPU"]
 
 
 @pytest.mark.parametrize("name", TO_LAUNCHERS)
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_launchers(name: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """They end as they do without tare, and so do their ranks."""
     program = compile_c(mpi, [PROGRAMS / "endings.c"], tmp_path / "endings")
@@ -439,10 +438,7 @@ def launched(
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     files = [folder / f"pid.{rank}" for rank in range(2)]
-    deadline = time.monotonic() + TIMEOUT_S
-    while not all(file.exists() and file.read_text() for file in files):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: all(file.exists() and file.read_text() for file in files), TIMEOUT_S, process)
     ranks = [int(file.read_text()) for file in files]
     process.send_signal(number)
     try:

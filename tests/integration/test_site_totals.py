@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pytest
 import tare as package
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 
 RANKS = 2
 ROUNDS = 3000
@@ -38,7 +38,7 @@ def by_site(measured: Measurement) -> dict[str, dict[str, Any]]:
     return {lines[row["line"]]: row for row in measured.profile("line") if row["line"] in lines}
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_sites_of_a_thinned_run_are_those_of_the_full_run(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

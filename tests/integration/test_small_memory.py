@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
 from measured import PROGRAMS, Measurement
+from on_mpi import on_openmpi
 
 DOCKER_DEFAULT = "64m"
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
-open_mpi = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
 
 # Runs a command, from the fourth argument on, with a /dev/shm of the size $1. If $2 is not empty, a file
 # system of that size is at $3, and what it holds at the end is copied to $3.kept.
@@ -69,7 +69,7 @@ def test_a_window_that_fits_bare_fits_measured(
     ("disk", "reduced", "events"),
     [("5m", ["buffer"], True), ("2600k", ["events"], False), ("2000k", ["events", "profile"], False)],
 )
-@open_mpi
+@on_openmpi
 def test_what_fits_is_measured(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path, disk: str, reduced: list[str], events: bool
 ) -> None:

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_families, on_openmpi
 
 RANKS = 2
 MS = 1_000_000
 of_files = ("read", "write", "pread", "pwrite", "fsync", "fdatasync", "msync", "sync_file_range")
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +248,7 @@ def test_the_tables_have_the_arguments(program: Path, tare: Path, tmp_path: Path
     assert rows[5]["words"] == [4096, 0]
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_the_share_of_mpi_is_that_of_the_time_that_is_measured(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

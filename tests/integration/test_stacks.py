@@ -16,14 +16,12 @@ from typing import Any
 import loader_in_signals
 import pytest
 import tare as api
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_families
 from tare import units
 
 MS = 1_000_000
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
+from environments import MpiEnvironment, compile_c, run
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_families
+from patience import wait_until
 
 RANKS = 2
 SENDS, ALLREDUCES, MANY = 3000, 20, 1_500_000  # as in killed.c
@@ -25,11 +27,6 @@ TOO_SMALL_DISK = "1m"
 START_TIMEOUT_S = 30
 # Each way of killing comes twice in a dozen.
 KILLS = int(os.environ.get("TARE_TEST_KILLS", "12"))
-
-# Run is the same under every MPI; launchers differ.
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 @pytest.fixture
@@ -135,10 +132,9 @@ def test_tare_alone_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp
         running.process.kill()
         running.process.wait()
         before = [running.progress(rank).returned for rank in range(RANKS)]
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while any(running.progress(rank).returned < before[rank] + 1000 for rank in range(RANKS)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(
+            lambda: all(running.progress(rank).returned >= before[rank] + 1000 for rank in range(RANKS))
+        )
         os.killpg(running.process.pid, signal.SIGKILL)  # the launcher
         for rank in range(RANKS):
             with suppress(ProcessLookupError):
@@ -290,10 +286,9 @@ class Running:
 
     def wait_for_calls(self, count: int) -> None:
         """Waits until each rank has made so many."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while any(self.progress(rank).returned < count for rank in range(RANKS)):
-            assert time.monotonic() < deadline and self.process.poll() is None
-            time.sleep(0.01)
+        wait_until(
+            lambda: all(self.progress(rank).returned >= count for rank in range(RANKS)), process=self.process
+        )
 
     def path(self, rank: int) -> Path:
         return self.file.with_name(f"{self.file.name}.{rank}")
@@ -329,10 +324,7 @@ def is_running(pid: int) -> bool:
 
 def assert_tared_ends(directory: Path) -> None:
     """tared of a run, if there is one."""
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while processes_of(directory) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes_of(directory) == []
+    wait_until(lambda: not processes_of(directory))
 
 
 def processes_of(directory: Path) -> list[str]:

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
+from environments import MpiEnvironment, compile_c, run
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from on_mpi import both_families
 from test_survival import RANKS, SENDS, assert_tared_ends
 
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 # They record more than fits into the buffers, and sleep then: whatever is full by then is drained by tared.
 PROGRAM = ("alive", "1")
 BUFFER = 64 * 1024

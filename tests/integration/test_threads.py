@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
+from on_mpi import both_debian
 
 # As in threads.c
 THREADS, GENERATIONS, NULL_SENDS, EXCHANGES = 8, 2, 5000, 50
@@ -57,7 +58,7 @@ def test_every_call_is_counted(ranks: int, mpi: MpiEnvironment, tare: Path, tmp_
             assert events[location, "MPI_Wait"] * IN_THREADS["MPI_Send"] == sends * IN_THREADS["MPI_Wait"]
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_requests_that_another_thread_completes(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 1000  # of some 9 records: several chunks
     program = compile_c(mpi, [PROGRAMS / "handover.c"], tmp_path / "handover", "-pthread")

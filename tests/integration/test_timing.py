@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import PYTHON, MpiEnvironment, compile_c, compile_fortran, mpich4, openmpi4, run
+from environments import PYTHON, MpiEnvironment, compile_c, compile_fortran, run
 from measured import PROGRAMS, measure
+from on_mpi import both_debian, on_openmpi
 
 SOURCES = PROGRAMS / "timing"
 SLEEP_NS = 100_000_000
@@ -145,7 +146,7 @@ def test_above_tare_both_see_everything(mpi: MpiEnvironment, tare: Path, tmp_pat
 
 
 @compares_times
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_above_eztrace(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     if shutil.which("eztrace") is None:
         pytest.fail("eztrace is not installed (run `make test`)", pytrace=False)
@@ -158,7 +159,7 @@ def test_above_eztrace(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert any(file.stat().st_size for file in (tmp_path / "trace").rglob("*") if file.is_file())
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_above_eztrace_that_writes_nothing(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """EZTrace hands on the LD_PRELOAD that it was given and one of its own: two variables of that name."""
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
@@ -170,7 +171,7 @@ def test_above_eztrace_that_writes_nothing(mpi: MpiEnvironment, tare: Path, tmp_
     assert not any(file.is_file() for file in (tmp_path / "trace").rglob("*"))
 
 
-@pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+@on_openmpi
 def test_a_forked_child_is_no_rank(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
     found, _ = timed(mpi, tare, 1, [program, "fork"], tmp_path)

@@ -14,6 +14,7 @@ import pytest
 from environments import MpiEnvironment, all_environments, compile_c, compile_fortran, mpich4, openmpi4, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement
+from on_mpi import both_debian
 from other_tools import counted, functions_of, tool
 from test_timing import library, records
 
@@ -146,7 +147,7 @@ def test_every_function(
         assert_agree(with_tare, run_of_tare, program)
 
 
-@pytest.mark.parametrize("mpi", TRIED, ids=lambda env: env.name, indirect=True)
+@both_debian
 @pytest.mark.parametrize(
     "options",
     [
@@ -172,7 +173,7 @@ def test_in_each_mode(
         run_of_tare.info()
 
 
-@pytest.mark.parametrize("mpi", TRIED, ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_two_tools(mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_path: Path) -> None:
     """Two below, of which the first hides the other; then one above and one below."""
     all_of_them = functions_of(mpi.library)
@@ -195,14 +196,13 @@ def test_two_tools(mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_pa
     assert not counted(tmp_path / "second")
 
 
-@pytest.mark.parametrize("mpi", TRIED, ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_fortran(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Open MPI's functions for Fortran call PMPI_X, which no tool in C sees; MPICH's call MPI_X."""
     other = tool(functions_of(mpi.library), tmp_path / "libother.so")
-    flags = ["-ffree-line-length-none", "-fallow-argument-mismatch", "-Wl,--no-as-needed", str(other)]
-    program = compile_fortran(
-        mpi, [PROGRAMS / "usempi_calls.f90"], tmp_path / "calls", *flags, f"-Wl,-rpath,{tmp_path}"
-    )
+    flags = ["-DUSE_MPI", "-ffree-line-length-none", "-fallow-argument-mismatch"]
+    linking = ["-Wl,--no-as-needed", str(other), f"-Wl,-rpath,{tmp_path}"]
+    program = compile_fortran(mpi, [PROGRAMS / "fortran_calls.F90"], tmp_path / "calls", *flags, *linking)
     alone = seen(mpi, [program], tmp_path / "bare")
     with_tare, run_of_tare = measured(tare, mpi, [program], tmp_path)
     assert with_tare.printed == alone.printed == "ok\n"
@@ -210,7 +210,7 @@ def test_fortran(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert alone.counted["MPI_Send"] == (0 if mpi.family == "openmpi" else run_of_tare.calls()["MPI_Send"])
 
 
-@pytest.mark.parametrize("mpi", TRIED, ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_libraries_that_measure_nothing(
     mpi: MpiEnvironment, programs: list[Path], tare: Path, tmp_path: Path
 ) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environments import ROOT, compile_c, openmpi4
-from measured import PROGRAMS
-from test_monitor import LIBRARY, RANKS, live, running, wait_until
+from environments import openmpi4
+from measured import compile_monitored
+from patience import wait_until
+from test_monitor import RANKS, live, running
 
 
 class Terminal:
@@ -42,8 +43,7 @@ class Terminal:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    return compile_c(openmpi4(), [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    return compile_monitored(openmpi4(), tmp_path)
 
 
 @pytest.fixture

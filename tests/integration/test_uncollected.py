@@ -9,16 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
+from environments import MpiEnvironment, compile_c, run
 from measured import PROGRAMS, Measurement, left_in_memory
+from on_mpi import both_families
 from unfinished import RANKS, hanging
 
 NOBODY = 65534
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0, reason="mounts a file system, and is another user for a while"
-)
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
 )
 
 # Mounts a file system at $1, runs the command behind it, and copies to $1.kept what is there then.

@@ -7,14 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, all_environments, compile_c
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement
+from on_mpi import both_debian
 from unfinished import RANKS, TIMEOUT_S, hanging, started
 
 ROUNDS = 300
 # What is read lies in the segment, whatever the MPI: two of them show that.
-MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
-pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import MpiEnvironment, compile_c, mpich4
 from measured import PROGRAMS
-
-both_debian = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+from on_mpi import both_debian, on
 
 
 def unseen(tare: Path, directory: Path, argv: list[Path | str], **environment: str) -> tuple[str, Any]:
@@ -53,7 +52,7 @@ def test_a_library_that_is_only_loaded(mpi: MpiEnvironment, tare: Path, tmp_path
     assert "no process of this command called MPI" in said
 
 
-@pytest.mark.parametrize("mpi", [mpich4()], ids=lambda env: env.name, indirect=True)
+@on(mpich4())
 def test_mpi_in_a_namespace_of_its_own(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Open MPI does not work there, with or without tare."""
     program = compile_c(mpi, [PROGRAMS / "dlopened.c"], tmp_path / "dlopened", "-Wl,--as-needed")

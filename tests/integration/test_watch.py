@@ -20,18 +20,18 @@ from typing import Any
 
 import pytest
 from environments import ROOT, compile_c, openmpi4
-from measured import PROGRAMS
+from measured import PROGRAMS, WITH_API
+from patience import wait_until
 from run_processes import tared_of
-from test_monitor import LIBRARY, PATIENCE_S, RANKS, live, running, wait_until
+from test_monitor import PATIENCE_S, RANKS, live, running
 
 DASHBOARD = ROOT / "examples" / "grafana-dashboard.json"
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
     built = tmp_path_factory.mktemp("monitored") / "monitored"
-    return compile_c(openmpi4(), [PROGRAMS / "monitored.c"], built, *flags)
+    return compile_c(openmpi4(), [PROGRAMS / "monitored.c"], built, *WITH_API)
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import tare as package
-from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
+from environments import ROOT, MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from on_mpi import both_debian
 from tare.analysis.rows import record
 
 ROUNDS = 400
@@ -74,7 +75,7 @@ def check(measured: Measurement, run: Path) -> dict[int, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("trace", [(), ("--trace",)], ids=["profile", "trace"])
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_every_call_is_timed_or_counted(
     mpi: MpiEnvironment, trace: tuple[str, ...], tare: Path, tmp_path: Path
 ) -> None:
@@ -93,7 +94,7 @@ def test_every_call_is_timed_or_counted(
     assert info["options"]["weigh"] == 0.5
 
 
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+@both_debian
 def test_counted_calls_bypass_the_wrapper(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "bypass.c"], tmp_path / "bypass", "-rdynamic", "-ldl")
     measured = measure(tare, mpi, 2, [program, str(ROUNDS)], tmp_path / "run", "--weigh")

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, all_environments, compile_c
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
+from on_mpi import both_debian
 from unfinished import hanging, where
 
 SOURCE = PROGRAMS / "waiting.c"
 # What is read lies in the segment, whatever the MPI: two of them show that; the others would take minutes.
-MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
-pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
+pytestmark = both_debian
 
 
 @pytest.fixture

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
+from on_mpi import both_families, on_mpich
 from unfinished import hanging
 
 SOURCE = PROGRAMS / "hang_outside.c"
 SOURCES = ("--with", "files,openmp")
 GNU, LLVM = ("-fopenmp",), ("-fopenmp=libomp",)
-both_families = pytest.mark.parametrize(
-    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
-)
 
 
 def line_of(text: str) -> int:
@@ -51,7 +49,7 @@ def test_a_rank_is_in_a_read(tare: Path, mpi: MpiEnvironment, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("openmp", [GNU, LLVM], ids=["gnu", "llvm"])
-@pytest.mark.parametrize("mpi", [mpich5()], ids=lambda env: env.name, indirect=True)
+@on_mpich
 def test_a_rank_is_in_a_barrier_of_its_threads(
     openmp: tuple[str, ...], tare: Path, mpi: MpiEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,10 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "by_name.h"
+
 #define WORLD MPI_COMM_WORLD
 #define IGNORED MPI_STATUS_IGNORE
 
-static int rank, size;
+static int rank, size, left, right;
 static double value = 1, sum;
 
 static void compute(int ms) {
@@ -30,7 +32,7 @@ static void compute(int ms) {
 }
 
 /* @late sender: ranks=2 late-sender cause=0 named=1 seconds=0.2 */
-static void late_sender(void) {
+PROGRAM(late_sender) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
       compute(20);
@@ -42,7 +44,7 @@ static void late_sender(void) {
 }
 
 /* @late receiver: ranks=2 late-receiver cause=0 named=1 seconds=0.2 */
-static void late_receiver(void) {
+PROGRAM(late_receiver) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
       compute(20);
@@ -54,7 +56,7 @@ static void late_receiver(void) {
 }
 
 /* @load imbalance: ranks=4 load-imbalance named=2,3 seconds=0.4 gain=0.1 */
-static void load_imbalance(void) {
+PROGRAM(load_imbalance) {
   for (int step = 0; step < 10; ++step) {
     compute(rank >= 2 ? 30 : 10);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -64,7 +66,7 @@ static void load_imbalance(void) {
 /* @slow rank 16: ranks=16 slow-rank cause=1 named=1 seconds=4.5 */
 /* @slow rank 64: ranks=64 slow-rank cause=1 named=1 seconds=18.9 */
 /* @slow rank: ranks=4 slow-rank cause=1 named=1 seconds=0.9 gain=0.225 */
-static void slow_rank(void) {
+PROGRAM(slow_rank) {
   for (int step = 0; step < 10; ++step) {
     compute(rank == 1 ? 40 : 10);
     MPI_Barrier(WORLD); /* here cause */
@@ -73,7 +75,7 @@ static void slow_rank(void) {
 
 /* @late broadcast 32: ranks=32 late-broadcast cause=2 seconds=6.2 */
 /* @late broadcast: ranks=3 late-broadcast cause=2 named=0,1 seconds=0.4 */
-static void late_broadcast(void) {
+PROGRAM(late_broadcast) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 2) compute(20);
     MPI_Bcast(&value, 1, MPI_DOUBLE, 2, WORLD); /* here cause */
@@ -81,7 +83,7 @@ static void late_broadcast(void) {
 }
 
 /* @early reduce: ranks=3 early-reduce named=0 seconds=0.2 */
-static void early_reduce(void) {
+PROGRAM(early_reduce) {
   for (int step = 0; step < 10; ++step) {
     if (rank != 0) compute(20);
     MPI_Reduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, WORLD); /* here cause */
@@ -89,7 +91,7 @@ static void early_reduce(void) {
 }
 
 /* @slow rank once: ranks=4 slow-rank cause=2 named=2 seconds=1.2 gain=0.3 */
-static void slow_once(void) {
+PROGRAM(slow_rank_once) {
   if (rank == 2) compute(400);
   for (int step = 0; step < 20; ++step) {
     compute(5);
@@ -99,8 +101,8 @@ static void slow_once(void) {
 
 /* The trace does not show for which of its neighbours a rank waits. */
 /* @slow neighbour: ranks=3 slow-rank cause=1 named=1 seconds=0.6 */
-static void slow_neighbour(void) {
-  const int both[2] = {(rank + size - 1) % size, (rank + 1) % size};
+PROGRAM(slow_neighbour) {
+  const int both[2] = {left, right};
   double values[2] = {0, 0}, received[2];
   MPI_Comm ring;
   MPI_Dist_graph_create_adjacent(WORLD, 2, both, MPI_UNWEIGHTED, 2, both, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
@@ -113,7 +115,7 @@ static void slow_neighbour(void) {
 
 /* Each rank is late as often as the others: they compute as long in all. */
 /* @alternating imbalance: ranks=3 alternating-imbalance named=0,1,2 seconds=0.72 gain=0.24 */
-static void wait_at_nxn(void) {
+PROGRAM(alternating_imbalance) {
   for (int step = 0; step < 12; ++step) {
     if (step % size == rank) compute(30);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -121,8 +123,7 @@ static void wait_at_nxn(void) {
 }
 
 /* @serialised: ranks=4 serialised named=0,1,2,3 seconds=1.08 */
-static void serialised(void) {
-  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+PROGRAM(serialised) {
   for (int step = 0; step < 6; ++step) {
     if (rank != 0 || step != 0) MPI_Recv(&value, 1, MPI_DOUBLE, left, 0, WORLD, IGNORED); /* here */
     compute(15);
@@ -133,7 +134,7 @@ static void serialised(void) {
 
 /* Rank 0 answers one rank after the other. */
 /* @hot spot: ranks=4 hot-spot cause=0 named=1,2,3 */
-static void hot_spot(void) {
+PROGRAM(hot_spot) {
   const int steps = 8;
   MPI_Status status;
   for (int step = 0; step < steps * (rank == 0 ? size - 1 : 1); ++step) {
@@ -151,7 +152,7 @@ static void hot_spot(void) {
 
 /* The reduction alone would let all but the root go on. */
 /* @needless barrier: ranks=3 needless-barrier seconds=0.48 */
-static void needless_barrier(void) {
+PROGRAM(needless_barrier) {
   for (int step = 0; step < 12; ++step) {
     if (step % size == rank) compute(20);
     MPI_Barrier(WORLD);                                         /* here */
@@ -161,19 +162,19 @@ static void needless_barrier(void) {
 
 /* Each rank to itself, so that it waits for nobody. */
 /* @tiny messages: ranks=2 tiny-messages */
-static void tiny_messages(void) {
+PROGRAM(tiny_messages) {
   for (int step = 0; step < 500000; ++step)
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, rank, 0, &sum, 1, MPI_DOUBLE, rank, 0, WORLD, IGNORED); /* here */
 }
 
 /* @unsuccessful polling: ranks=2 unsuccessful-polling */
-static void polling(void) {
+PROGRAM(unsuccessful_polling) {
   int there;
   for (int step = 0; step < 800000; ++step) MPI_Iprobe(MPI_ANY_SOURCE, 7, WORLD, &there, IGNORED); /* here */
 }
 
 /* @large collective: ranks=2 large-collective */
-static void large_collective(void) {
+PROGRAM(large_collective) {
   const int many = 1 << 24;
   char* all = malloc((size_t)many * (size_t)size);
   char* own = malloc((size_t)many);
@@ -184,7 +185,7 @@ static void large_collective(void) {
 }
 
 /* @slow iterations: ranks=2 slow-iterations */
-static void slow_iterations(void) {
+PROGRAM(slow_iterations) {
   for (int step = 0; step < 20; ++step) {
     compute(10);
     if (step % 8 == 4) compute(200);
@@ -193,7 +194,7 @@ static void slow_iterations(void) {
 }
 
 /* @ended early: ranks=2 ended-early */
-static void crash(void) {
+PROGRAM(ended_early) {
   compute(50);
   if (rank == 1) raise(SIGSEGV);
   MPI_Barrier(WORLD);
@@ -201,7 +202,7 @@ static void crash(void) {
 
 /* Rank 2 ends what would last for ever. */
 /* @deadlock: ranks=3 deadlock */
-static void deadlock(void) {
+PROGRAM(deadlock) {
   if (rank == 2) {
     compute(2000);
     MPI_Abort(WORLD, 3);
@@ -211,7 +212,7 @@ static void deadlock(void) {
 
 /* No fault. */
 /* @balanced: ranks=2 none */
-static void balanced(void) {
+PROGRAM(balanced) {
   for (int step = 0; step < 3; ++step) {
     compute(300);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD);
@@ -220,8 +221,7 @@ static void balanced(void) {
 
 /* No fault. */
 /* @neighbours: ranks=3 none */
-static void neighbours(void) {
-  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+PROGRAM(neighbours) {
   MPI_Request requests[2];
   MPI_Status statuses[2];
   for (int step = 0; step < 3; ++step) {
@@ -235,7 +235,7 @@ static void neighbours(void) {
 /* Rank 1 passes on at once what it gets, so rank 0 lets both wait.
  * @chain 16: ranks=16 late-sender cause=0 seconds=3.0
  * @chain: ranks=3 late-sender cause=0 named=1,2 seconds=0.4 */
-static void chain(void) {
+PROGRAM(chain) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) compute(20);
     if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED); /* here */
@@ -245,8 +245,7 @@ static void chain(void) {
 
 /* One rank is slow in one of a hundred iterations; all wait for it, most of them for a neighbour.
  * @rare: ranks=4 slow-iterations cause=2 seconds=0.9 gain=0.3 */
-static void rare(void) {
-  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+PROGRAM(rare) {
   for (int step = 0; step < 100; ++step) {
     compute(3);
     if (rank == 2 && step == 50) compute(300);
@@ -255,7 +254,7 @@ static void rare(void) {
 }
 
 /* @growing imbalance: ranks=4 slow-rank cause=1 named=1 seconds=1.14 trend=grows */
-static void growing(void) {
+PROGRAM(growing_imbalance) {
   for (int step = 0; step < 20; ++step) {
     compute(rank == 1 ? 5 + 2 * step : 5);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -265,12 +264,12 @@ static void growing(void) {
 /* At -O2 its frame is left before MPI_Send begins. */
 __attribute__((noinline)) static void write_out(void) {
   compute(15);
-  MPI_Send(&value, 1, MPI_DOUBLE, (rank + 1) % size, 0, WORLD); /* cause */
+  MPI_Send(&value, 1, MPI_DOUBLE, right, 0, WORLD); /* cause */
 }
 
 /* A token is passed round so that one rank at a time writes; in between all compute alike.
  * @token: ranks=4 serialised seconds=0.54 */
-static void token(void) {
+PROGRAM(token) {
   for (int step = 0; step < 3; ++step) {
     compute(30);
     if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED);  /* here */
@@ -280,7 +279,7 @@ static void token(void) {
   }
 }
 
-static void farm(int tasks, int slow_ms) {
+static void farm_of(int tasks, int slow_ms) {
   MPI_Status status;
   int task = 0, working = size - 1;
   if (rank == 0) {
@@ -302,18 +301,18 @@ static void farm(int tasks, int slow_ms) {
 
 /* The last rank needs far longer for a task, so the others have nothing to do at the end.
  * @slow worker: ranks=4 farm cause=3 */
-static void slow_worker(void) { farm(43, 150); }
+PROGRAM(slow_worker) { farm_of(43, 150); }
 
 /* Of two workers, too. There are always tasks left.
  * @slow of two: ranks=3 farm cause=2 */
-static void slow_of_two(void) { farm(60, 20); }
+PROGRAM(slow_of_two) { farm_of(60, 20); }
 
 /* The master alone has nothing to do.
  * @farm: ranks=4 farm named=0 */
-static void even_farm(void) { farm(120, 5); }
+PROGRAM(farm) { farm_of(120, 5); }
 
 /* @rendezvous: ranks=2 late-receiver cause=0 named=1 seconds=0.2 */
-static void rendezvous(void) {
+PROGRAM(rendezvous) {
   const int many = 1 << 22;
   char* data = calloc((size_t)many, 1);
   for (int step = 0; step < 10; ++step) {
@@ -329,7 +328,7 @@ static void rendezvous(void) {
 
 /* The receiver is late, but MPI buffers the messages.
  * @eager: ranks=2 none */
-static void eager(void) {
+PROGRAM(eager) {
   for (int step = 0; step < 20; ++step) {
     if (rank == 0) {
       MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
@@ -342,7 +341,7 @@ static void eager(void) {
 }
 
 /* @early scan: ranks=3 early-scan cause=0 named=1,2 seconds=0.4 */
-static void early_scan(void) {
+PROGRAM(early_scan) {
   for (int step = 0; step < 10; ++step) {
     compute(rank == 0 ? 30 : 10);
     MPI_Scan(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -358,7 +357,7 @@ static void work(int ms) {
 }
 
 /* @oversubscribed: ranks=4 oversubscription */
-static void oversubscribed(void) {
+PROGRAM(oversubscribed) {
   cpu_set_t two;
   CPU_ZERO(&two);
   CPU_SET(0, &two);
@@ -372,7 +371,7 @@ static void oversubscribed(void) {
 
 /* Something stops rank 1 twice.
  * @stopped: ranks=2 slow-iterations cause=1 seconds=0.8 blocked=1 gain=0.8 */
-static void stopped(void) {
+PROGRAM(stopped) {
   for (int step = 0; step < 40; ++step) {
     work(10);
     if (rank == 1 && (step == 10 || step == 30)) {
@@ -391,7 +390,7 @@ static void stopped(void) {
 
 /* Rank 0 takes the messages in the order of the ranks, but rank 1 is the last to send.
  * @wrong order: ranks=4 wrong-order cause=1 */
-static void wrong_order(void) {
+PROGRAM(wrong_order) {
   for (int step = 0; step < 6; ++step) {
     if (rank != 0) {
       compute(rank == 1 ? 30 : 5);
@@ -406,59 +405,60 @@ static void wrong_order(void) {
   }
 }
 
-/* @fence: ranks=3 slow-rank cause=1 named=1 seconds=0.4 */
-static void fence(void) {
-  MPI_Win window;
-  double* of_window;
-  MPI_Win_allocate(sizeof value, sizeof value, MPI_INFO_NULL, WORLD, &of_window, &window);
-  MPI_Win_fence(0, window);
-  for (int step = 0; step < 10; ++step) {
-    compute(rank == 1 ? 25 : 5);
-    MPI_Put(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window); /* cause */
-    MPI_Win_fence(0, window);                                                  /* here */
-  }
-  MPI_Win_free(&window);
-}
-
 /* A window of one number, and the group of the ranks but this one. */
-static MPI_Win window_of(MPI_Group* others) {
-  MPI_Win window;
+static MPI_Win window;
+static MPI_Group others;
+
+static void open_window(void) {
   MPI_Group all;
   double* of_window;
   MPI_Win_allocate(sizeof value, sizeof value, MPI_INFO_NULL, WORLD, &of_window, &window);
   MPI_Comm_group(WORLD, &all);
-  MPI_Group_excl(all, 1, &rank, others);
+  MPI_Group_excl(all, 1, &rank, &others);
   MPI_Group_free(&all);
-  return window;
+}
+
+static void close_window(void) {
+  MPI_Group_free(&others);
+  MPI_Win_free(&window);
+}
+
+/* @fence: ranks=3 slow-rank cause=1 named=1 seconds=0.4 */
+PROGRAM(fence) {
+  open_window();
+  MPI_Win_fence(0, window);
+  for (int step = 0; step < 10; ++step) {
+    compute(rank == 1 ? 25 : 5);
+    MPI_Put(&sum, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, window); /* cause */
+    MPI_Win_fence(0, window);                                      /* here */
+  }
+  close_window();
 }
 
 /* The origin waits for its target, in whichever call the library does so.
  * @late post: ranks=2 late-post cause=1 named=0 seconds=0.2 */
-static void late_post(void) {
-  MPI_Group other;
-  MPI_Win window = window_of(&other);
+PROGRAM(late_post) {
+  open_window();
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
-      MPI_Win_start(other, 0, window);                             /* here */
+      MPI_Win_start(others, 0, window);                            /* here */
       MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, window); /* here */
       MPI_Win_complete(window);                                    /* here */
     } else {
       compute(20);
-      MPI_Win_post(other, 0, window); /* cause */
+      MPI_Win_post(others, 0, window); /* cause */
       MPI_Win_wait(window);
     }
   }
-  MPI_Group_free(&other);
-  MPI_Win_free(&window);
+  close_window();
 }
 
 /* @early wait: ranks=3 early-wait cause=2 named=0 seconds=0.25 */
-static void early_wait(void) {
-  MPI_Group others, first;
-  MPI_Win window = window_of(&others);
-  MPI_Comm_group(WORLD, &first);
+PROGRAM(early_wait) {
   const int zero = 0;
-  MPI_Group all = first;
+  MPI_Group all, first;
+  open_window();
+  MPI_Comm_group(WORLD, &all);
   MPI_Group_incl(all, 1, &zero, &first);
   MPI_Group_free(&all);
   for (int step = 0; step < 10; ++step) {
@@ -474,35 +474,31 @@ static void early_wait(void) {
     }
   }
   MPI_Group_free(&first);
-  MPI_Group_free(&others);
-  MPI_Win_free(&window);
+  close_window();
 }
 
 /* The accesses are made early, but the epoch is completed late.
  * @late complete: ranks=2 late-complete cause=1 named=0 seconds=0.2 */
-static void late_complete(void) {
-  MPI_Group other;
-  MPI_Win window = window_of(&other);
+PROGRAM(late_complete) {
+  open_window();
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
-      MPI_Win_post(other, 0, window);
+      MPI_Win_post(others, 0, window);
       MPI_Win_wait(window); /* here */
     } else {
-      MPI_Win_start(other, 0, window);
+      MPI_Win_start(others, 0, window);
       MPI_Put(&value, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
       compute(20);
       MPI_Win_complete(window); /* cause */
     }
   }
-  MPI_Group_free(&other);
-  MPI_Win_free(&window);
+  close_window();
 }
 
 /* Rank 1 computes while it has a lock that rank 0 needs.
  * @lock contention: ranks=2 lock-contention cause=1 named=0 seconds=0.3 */
-static void lock_contention(void) {
-  MPI_Group other;
-  MPI_Win window = window_of(&other);
+PROGRAM(lock_contention) {
+  open_window();
   for (int step = 0; step < 10; ++step) {
     if (rank == 1) {
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
@@ -518,19 +514,17 @@ static void lock_contention(void) {
       MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
     }
   }
-  MPI_Group_free(&other);
-  MPI_Win_free(&window);
+  close_window();
 }
 
 /* Epochs of all kinds in which nobody waits for long. No fault.
  * @even epochs: ranks=2 none */
-static void even_epochs(void) {
-  MPI_Group other;
-  MPI_Win window = window_of(&other);
+PROGRAM(even_epochs) {
+  open_window();
   for (int step = 0; step < 10; ++step) {
     compute(30);
-    MPI_Win_post(other, 0, window);
-    MPI_Win_start(other, 0, window);
+    MPI_Win_post(others, 0, window);
+    MPI_Win_start(others, 0, window);
     MPI_Put(&value, 1, MPI_DOUBLE, 1 - rank, 0, 1, MPI_DOUBLE, window);
     MPI_Win_complete(window);
     MPI_Win_wait(window);
@@ -539,8 +533,7 @@ static void even_epochs(void) {
     MPI_Win_unlock(1 - rank, window);
     MPI_Barrier(WORLD);
   }
-  MPI_Group_free(&other);
-  MPI_Win_free(&window);
+  close_window();
 }
 
 /* Rank 0 sends many messages before rank 1 receives any. That looks for the last one now and then. */
@@ -558,18 +551,18 @@ static void flood(int messages, int backwards, int ms) {
 
 /* Each receive has to look through all messages that are left. The next takes them in the order in which they came.
  * @unexpected messages: ranks=2 unexpected-messages named=1 */
-static void unexpected(void) {
+PROGRAM(unexpected_messages) {
   compute(1500);
   flood(20000, 1, 0);
 }
 
 /* @messages in order: ranks=2 none */
-static void in_order(void) {
+PROGRAM(messages_in_order) {
   for (int step = 0; step < 5; ++step) flood(200, 0, 100);
 }
 
 /* @file: ranks=3 slow-rank cause=2 named=2 seconds=0.4 */
-static void file(void) {
+PROGRAM(file) {
   MPI_File out;
   char name[] = "/tmp/planted-XXXXXX";
   if (rank == 0) close(mkstemp(name));
@@ -584,13 +577,13 @@ static void file(void) {
 }
 
 /* @end: ranks=3 slow-rank cause=2 named=2 seconds=0.6 */
-static void end(void) {
+PROGRAM(end) {
   compute(100);
   if (rank == 2) compute(300);
 }
 
 /* @two causes: ranks=4 slow-rank cause=3 seconds=0.9 | late-sender cause=0 seconds=0.3 */
-static void two_causes(void) {
+PROGRAM(two_causes) {
   for (int step = 0; step < 10; ++step) {
     compute(rank == 3 ? 35 : 5);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -605,8 +598,7 @@ static void two_causes(void) {
 
 /* A ring in which all wait for rank 1, most for a neighbour.
  * @ring: ranks=4 late-sender cause=1 seconds=0.9 */
-static void ring(void) {
-  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+PROGRAM(ring) {
   for (int step = 0; step < 12; ++step) {
     compute(rank == 1 ? 35 : 5);
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, right, 0, &sum, 1, MPI_DOUBLE, left, 0, WORLD, IGNORED); /* here cause */
@@ -615,8 +607,7 @@ static void ring(void) {
 
 /* The same with requests, and a neighbour on either side.
  * @halo: ranks=4 late-sender cause=1 */
-static void halo(void) {
-  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+PROGRAM(halo) {
   for (int step = 0; step < 12; ++step) {
     MPI_Request requests[4];
     MPI_Status statuses[4];
@@ -632,7 +623,7 @@ static void halo(void) {
 
 /* Rank 1 is late in its row, and so its row is late in its columns.
  * @rows and columns: ranks=4 slow-rank cause=1 seconds=0.9 */
-static void rows_and_columns(void) {
+PROGRAM(rows_and_columns) {
   MPI_Comm row, column;
   MPI_Comm_split(WORLD, rank / 2, rank, &row);
   MPI_Comm_split(WORLD, rank % 2, rank, &column);
@@ -644,7 +635,7 @@ static void rows_and_columns(void) {
 }
 
 /* @probe: ranks=2 late-sender cause=0 named=1 seconds=0.3 */
-static void probe(void) {
+PROGRAM(probe) {
   MPI_Status status;
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
@@ -659,7 +650,7 @@ static void probe(void) {
 
 /* Rank 1 polls for a message that is late.
  * @polled: ranks=2 late-sender cause=0 named=1 */
-static void polled(void) {
+PROGRAM(polled) {
   for (int step = 0; step < 5; ++step) {
     if (rank == 0) {
       compute(60);
@@ -675,7 +666,7 @@ static void polled(void) {
 
 /* The ranks take turns in work that overlaps: a pipeline that is filled. No fault.
  * @filled pipeline: ranks=3 none */
-static void filled_pipeline(void) {
+PROGRAM(filled_pipeline) {
   for (int step = 0; step < 60; ++step) {
     if (rank > 0) MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, 0, WORLD, IGNORED);
     compute(10);
@@ -685,7 +676,7 @@ static void filled_pipeline(void) {
 
 /* No fault.
  * @alone: ranks=1 none */
-static void alone(void) {
+PROGRAM(alone) {
   for (int step = 0; step < 5; ++step) {
     compute(50);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD);
@@ -694,7 +685,7 @@ static void alone(void) {
 
 /* Enough computing between messages that wait for nobody. No fault.
  * @ping pong: ranks=2 none */
-static void ping_pong(void) {
+PROGRAM(ping_pong) {
   for (int step = 0; step < 5; ++step) {
     compute(200);
     if (rank == 0) MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, WORLD);
@@ -703,70 +694,12 @@ static void ping_pong(void) {
   }
 }
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} faults[] = {
-    {"late sender", late_sender},
-    {"late receiver", late_receiver},
-    {"load imbalance", load_imbalance},
-    {"slow rank", slow_rank},
-    {"slow rank once", slow_once},
-    {"slow neighbour", slow_neighbour},
-    {"late broadcast", late_broadcast},
-    {"early reduce", early_reduce},
-    {"alternating imbalance", wait_at_nxn},
-    {"serialised", serialised},
-    {"hot spot", hot_spot},
-    {"needless barrier", needless_barrier},
-    {"tiny messages", tiny_messages},
-    {"unsuccessful polling", polling},
-    {"large collective", large_collective},
-    {"slow iterations", slow_iterations},
-    {"ended early", crash},
-    {"deadlock", deadlock},
-    {"balanced", balanced},
-    {"neighbours", neighbours},
-    {"chain", chain},
-    {"rare", rare},
-    {"growing imbalance", growing},
-    {"token", token},
-    {"slow worker", slow_worker},
-    {"farm", even_farm},
-    {"slow of two", slow_of_two},
-    {"rendezvous", rendezvous},
-    {"eager", eager},
-    {"early scan", early_scan},
-    {"oversubscribed", oversubscribed},
-    {"stopped", stopped},
-    {"wrong order", wrong_order},
-    {"fence", fence},
-    {"late post", late_post},
-    {"early wait", early_wait},
-    {"late complete", late_complete},
-    {"lock contention", lock_contention},
-    {"even epochs", even_epochs},
-    {"unexpected messages", unexpected},
-    {"messages in order", in_order},
-    {"file", file},
-    {"end", end},
-    {"two causes", two_causes},
-    {"ring", ring},
-    {"halo", halo},
-    {"rows and columns", rows_and_columns},
-    {"probe", probe},
-    {"polled", polled},
-    {"filled pipeline", filled_pipeline},
-    {"alone", alone},
-    {"ping pong", ping_pong},
-};
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(WORLD, &rank);
   MPI_Comm_size(WORLD, &size);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)
-    if (strcmp(argv[1], faults[i].name) == 0) faults[i].run();
+  left = (rank + size - 1) % size, right = (rank + 1) % size;
+  run(argv[1]);
   MPI_Finalize();
   return 0;
 }

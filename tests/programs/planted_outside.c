@@ -8,10 +8,11 @@
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "by_name.h"
 
 #define WORLD MPI_COMM_WORLD
 #define IGNORED MPI_STATUS_IGNORE
@@ -45,7 +46,7 @@ static void start(int timer, int ms) {
 }
 
 /* @late by a function: ranks=2 late-sender cause=0 named=1 seconds=0.4 code=smooth */
-static void late_by_a_function(void) {
+PROGRAM(late_by_a_function) {
   for (int step = 0; step < 10; ++step) {
     if (rank == 0) {
       smooth(40);
@@ -57,7 +58,7 @@ static void late_by_a_function(void) {
 }
 
 /* @uneven function: ranks=2 load-imbalance cause=1 named=1 seconds=0.35 code=smooth */
-static void uneven_function(void) {
+PROGRAM(uneven_function) {
   for (int step = 0; step < 10; ++step) {
     smooth(rank == 1 ? 40 : 5);
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
@@ -65,7 +66,7 @@ static void uneven_function(void) {
 }
 
 /* @serial files: ranks=2 serial-files cause=0 named=0 seconds=0.3 */
-static void serial_files(void) {
+PROGRAM(serial_files) {
   const int file = timer();
   for (int step = 0; step < 10; ++step) {
     pass(10);
@@ -76,7 +77,7 @@ static void serial_files(void) {
 }
 
 /* @root that reads: ranks=2 late-broadcast cause=0 named=1 seconds=0.2 */
-static void root_that_reads(void) {
+PROGRAM(root_that_reads) {
   const int file = timer();
   for (int step = 0; step < 10; ++step) {
     start(file, 20);
@@ -86,7 +87,7 @@ static void root_that_reads(void) {
 }
 
 /* @busy thread: ranks=2 idle-threads named=0,1 seconds=0.3 */
-static void busy_thread(void) {
+PROGRAM(busy_thread) {
   for (int step = 0; step < 10; ++step) {
 #pragma omp parallel num_threads(2) /* here */
     pass(omp_get_thread_num() == 0 ? 40 : 10);
@@ -95,7 +96,7 @@ static void busy_thread(void) {
 }
 
 /* @late region: ranks=2 load-imbalance cause=1 named=1 seconds=0.3 | idle-threads named=1 seconds=0.2 */
-static void late_region(void) {
+PROGRAM(late_region) {
   for (int step = 0; step < 10; ++step) {
 #pragma omp parallel num_threads(2) /* what */
     pass(rank == 1 && omp_get_thread_num() == 1 ? 40 : rank == 1 ? 1 : 10);
@@ -104,7 +105,7 @@ static void late_region(void) {
 }
 
 /* @critical section: ranks=1 contention named=0 seconds=0.2 */
-static void critical_section(void) {
+PROGRAM(critical_section) {
 #pragma omp parallel num_threads(2)
   for (int step = 0; step < 20; ++step) {
     pass(1);
@@ -114,7 +115,7 @@ static void critical_section(void) {
 }
 
 /* @serial computing: ranks=1 serial-computing named=0 seconds=0.2 */
-static void serial_computing(void) {
+PROGRAM(serial_computing) {
   for (int step = 0; step < 10; ++step) {
     pass(40);
 #pragma omp parallel num_threads(2)
@@ -123,7 +124,7 @@ static void serial_computing(void) {
 }
 
 /* @tiny regions: ranks=1 tiny-regions named=0 */
-static void tiny_regions(void) {
+PROGRAM(tiny_regions) {
   for (int step = 0; step < 60000; ++step) {
 #pragma omp parallel num_threads(2) /* here */
     __asm__ volatile("");
@@ -131,7 +132,7 @@ static void tiny_regions(void) {
 }
 
 /* @small reads: ranks=1 small-accesses named=0 */
-static void small_reads(void) {
+PROGRAM(small_reads) {
   const int file = open("/dev/zero", O_RDONLY);
   char bytes[64];
   for (int step = 0; step < 150000; ++step)
@@ -140,7 +141,7 @@ static void small_reads(void) {
 }
 
 /* @even threads: ranks=2 none */
-static void even_threads(void) {
+PROGRAM(even_threads) {
   for (int step = 0; step < 6; ++step) {
 #pragma omp parallel num_threads(2)
     pass(60);
@@ -149,7 +150,7 @@ static void even_threads(void) {
 }
 
 /* @even files: ranks=2 none */
-static void even_files(void) {
+PROGRAM(even_files) {
   const int file = timer();
   for (int step = 0; step < 10; ++step) {
     pass(40);
@@ -159,21 +160,9 @@ static void even_files(void) {
   }
 }
 
-#define NAME(function) \
-  { #function, function }
-
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } all[] = {NAME(late_by_a_function), NAME(uneven_function), NAME(serial_files),     NAME(root_that_reads),
-             NAME(busy_thread),        NAME(late_region),     NAME(critical_section), NAME(serial_computing),
-             NAME(tiny_regions),       NAME(small_reads),     NAME(even_threads),     NAME(even_files)};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(WORLD, &rank);
-  for (char* at = argv[1]; *at != '\0'; ++at)
-    if (*at == ' ') *at = '_';
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    if (strcmp(argv[1], all[i].name) == 0) all[i].run();
+  run(argv[1]);
   MPI_Finalize();
 }

@@ -1,22 +1,23 @@
 // Programs that hang, each in its own way, or only seem to: `waiting WAY`, for tests of `tare where`.
 #include <mpi.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "by_name.h"
 
 enum { large = 4 << 20, tag = 7, forever_s = 600 };
 
 static int rank, ranks;
 
 // A receive without a send: rank 1 waits for rank 0, who is in a barrier that rank 1 does not reach.
-static void receive(void) {
+PROGRAM(receive) {
   int value = 0;
   if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 // Sends above the eager limit around a ring, before anybody receives.
-static void crossed(void) {
+PROGRAM(crossed) {
   char* out = calloc(large, 1);
   char* in = calloc(large, 1);
   MPI_Send(out, large, MPI_BYTE, (rank + 1) % ranks, tag, MPI_COMM_WORLD);
@@ -26,7 +27,7 @@ static void crossed(void) {
 }
 
 // The last rank is busy, and does not reach the barrier of a communicator.
-static void barrier(void) {
+PROGRAM(barrier) {
   MPI_Comm all;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
   MPI_Comm_set_name(all, "everybody");
@@ -35,14 +36,14 @@ static void barrier(void) {
 }
 
 // Rank 0 exits without MPI_Finalize.
-static void exits(void) {
+PROGRAM(exits) {
   if (rank == 0) exit(3);
   int answer = 0;
   MPI_Recv(&answer, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 // All wait for a message from their neighbour that nobody sends.
-static void waitall(void) {
+PROGRAM(waitall) {
   static int values[2];
   MPI_Request requests[2];
   for (int i = 0; i < 2; ++i)
@@ -51,7 +52,7 @@ static void waitall(void) {
 }
 
 // A server that receives from anybody, while one of the others will send, in time.
-static void wildcard(void) {
+PROGRAM(wildcard) {
   int value = rank;
   if (rank == ranks - 1) sleep(forever_s);
   if (rank == 0)
@@ -61,14 +62,14 @@ static void wildcard(void) {
 }
 
 // Each names itself as the root.
-static void roots(void) {
+PROGRAM(roots) {
   int value = rank, sum = 0;
   MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, rank, MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 // A send that waits for its receive, which has another tag.
-static void tags(void) {
+PROGRAM(tags) {
   int value = rank;
   if (rank == 0)
     MPI_Ssend(&value, 1, MPI_INT, 1, tag + 1, MPI_COMM_WORLD);
@@ -78,7 +79,7 @@ static void tags(void) {
 }
 
 // A small message with another tag than the receive: its send has long returned.
-static void lost(void) {
+PROGRAM(lost) {
   int value = rank;
   if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag + 1, MPI_COMM_WORLD);
   if (rank != 0) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -86,7 +87,7 @@ static void lost(void) {
 }
 
 // The same collectives on two communicators, the other way round on rank 1.
-static void orders(void) {
+PROGRAM(orders) {
   MPI_Comm both[2];
   int value = rank, sum = 0;
   for (int i = 0; i < 2; ++i) {
@@ -97,7 +98,7 @@ static void orders(void) {
 }
 
 // Rank 1 asks for ever whether a message has come, which rank 0 sends only after a barrier.
-static void polls(void) {
+PROGRAM(polls) {
   int value = 0, done = 0;
   if (rank == 1) {
     MPI_Request request;
@@ -108,7 +109,7 @@ static void polls(void) {
   if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
 }
 
-static void probes(void) {
+PROGRAM(probes) {
   int value = 0, found = 0;
   while (rank == 1 && !found) MPI_Iprobe(0, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -116,7 +117,7 @@ static void probes(void) {
 }
 
 // A program that goes on: rank 0 works, long, between messages that the others wait for.
-static void slow(void) {
+PROGRAM(slow) {
   for (int i = 0; i < forever_s; ++i) {
     int value = i;
     if (rank == 0) sleep(3);
@@ -127,18 +128,10 @@ static void slow(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } ways[] = {{"receive", receive}, {"crossed", crossed},   {"barrier", barrier}, {"exits", exits},
-              {"waitall", waitall}, {"wildcard", wildcard}, {"slow", slow},       {"roots", roots},
-              {"tags", tags},       {"lost", lost},         {"orders", orders},   {"polls", polls},
-              {"probes", probes}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i)
-    if (strcmp(argv[1], ways[i].name) == 0) ways[i].run();
+  if (argc > 1) run(argv[1]);
   MPI_Finalize();
   return 0;
 }

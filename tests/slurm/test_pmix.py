@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from environments import openmpi4
 from hosts import NETWORK
-from slurm_jobs import HUNG, RANKS, assert_all_or_told, slurm_of, wait_for
+from patience import wait_until
+from slurm_jobs import HUNG, RANKS, assert_all_or_told, slurm_of
 
 
 @pytest.mark.parametrize("proctrack", ["linuxproc", "cgroup"])
@@ -27,7 +28,7 @@ def test_srun_starts_the_ranks_by_pmix(
         run = tmp_path / "run"
         hung = slurm.srun(slurm.program("waiting"), "receive")
         job = slurm.submit(f"{tare} run -o {run} -- {hung}")
-        wait_for(lambda: slurm.inside(run) == set(range(RANKS)))
+        wait_until(lambda: slurm.inside(run) == set(range(RANKS)))
         slurm.do("scancel", job)
         assert slurm.wait_for_end(job) == {"CANCELLED"}
         assert_all_or_told(slurm, run, HUNG)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from environments import mpich4
-from slurm_jobs import HUNG, RANKS, assert_all_or_told, slurm_of, wait_for
+from patience import wait_until
+from slurm_jobs import HUNG, RANKS, assert_all_or_told, slurm_of
 
 PARTITIONS = """
 PreemptType=preempt/partition_prio
@@ -24,14 +25,14 @@ def test_a_job_that_is_put_aside_loses_nothing(proctrack: str, mode: str, tare: 
         hung = slurm.srun(slurm.program("waiting"), "receive")
         job = slurm.submit(f"{tare} run -o {tmp_path}/run-%j-%r -- {hung}", "-p", "patient", "--requeue")
         runs = [tmp_path / f"run-{job}-0"]
-        wait_for(lambda: slurm.inside(runs[0]) == set(range(RANKS)))
+        wait_until(lambda: slurm.inside(runs[0]) == set(range(RANKS)))
         ring = slurm.srun(slurm.program("ring"), "5", str(tmp_path / "begun"))
         urgent = slurm.submit(f"{tare} run -o {tmp_path}/urgent -- {ring}", "-p", "urgent")
         assert slurm.wait_for_end(urgent) == {"COMPLETED"}
         if mode == "REQUEUE":
             slurm.start_again(job)
             runs.append(tmp_path / f"run-{job}-1")
-            wait_for(lambda: slurm.inside(runs[1]) == set(range(RANKS)))
+            wait_until(lambda: slurm.inside(runs[1]) == set(range(RANKS)))
             slurm.do("scancel", job)
             assert slurm.wait_for_end(job) == {"CANCELLED"}
         else:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from environments import mpich4
-from slurm_jobs import HUNG, RANKS, left, slurm_of, wait_for
+from patience import wait_until
+from slurm_jobs import HUNG, RANKS, left, slurm_of
 
 # The tests' own files are below /tmp: the job sees them at another place.
 PLACE = "/mnt"
@@ -28,7 +29,7 @@ def test_a_job_with_a_memory_of_its_own_loses_nothing(proctrack: str, tare: Path
         job = slurm.submit(script, "-D", PLACE, "-o", f"{PLACE}/job-%j.out")
         run = tmp_path / "run"
 
-        wait_for(lambda: slurm.inside(run) == set(range(RANKS)))
+        wait_until(lambda: slurm.inside(run) == set(range(RANKS)))
         for host in slurm.hosts.hosts:
             assert left(host) == "", "the job has a memory of its own"
         slurm.do("scancel", job)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from environments import mpich4
-from slurm_jobs import HUNG, RANKS, Cluster, assert_all_or_told, slurm_of, wait_for
+from patience import wait_until
+from slurm_jobs import HUNG, RANKS, Cluster, assert_all_or_told, slurm_of
 
 QUERY = "SELECT count(*) AS n FROM events WHERE function = 'MPI_Sendrecv'"
 
@@ -44,7 +45,7 @@ def test_cancelled(slurm: Cluster) -> None:
     run = slurm.folder / "run"
     command = slurm.srun(slurm.program("waiting"), "receive")
     job = slurm.submit(f"{slurm.tare} run --trace -o {run} -- {command}")
-    wait_for(lambda: slurm.inside(run) == set(range(RANKS)))
+    wait_until(lambda: slurm.inside(run) == set(range(RANKS)))
     slurm.do("scancel", job)
     assert slurm.wait_for_end(job) == {"CANCELLED"}
     assert_all_or_told(slurm, run, HUNG)
@@ -69,11 +70,11 @@ def test_a_requeued_job_runs_into_a_new_directory(slurm: Cluster) -> None:
     command = slurm.srun(waiting, "receive")
     job = slurm.submit(f"exec {slurm.tare} run -o {slurm.folder}/run-%j-%r -- {command}", "--requeue")
     first = slurm.folder / f"run-{job}-0"
-    wait_for(lambda: slurm.inside(first) == set(range(RANKS)))
+    wait_until(lambda: slurm.inside(first) == set(range(RANKS)))
     slurm.do("scontrol", "requeue", job)
     slurm.start_again(job)
     second = slurm.folder / f"run-{job}-1"
-    wait_for(lambda: slurm.inside(second) == set(range(RANKS)))
+    wait_until(lambda: slurm.inside(second) == set(range(RANKS)))
     slurm.do("scancel", job)
     assert slurm.wait_for_end(job) == {"CANCELLED"}
     for run in (first, second):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from made_up_runs import outcome
-from tare.lab.study import description, plan
-from tare.lab.study.assembly import report
-from tare.lab.study.sections import Section, Table
+from made_up_runs import described, outcome, rows_of, sections, stored
+from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
+from tare.lab.study.sections import Section
 from tare.lab.study.stated import Weight
-from tare.lab.study.store import Store
 
 STUDY = """
 [workload.app]
@@ -30,33 +28,18 @@ BARE_NS = 10**9
 def made_section(tmp_path: Path, costs: dict[str, float], spread: float = 0.001) -> Section:
     """`costs`: by budget, how much longer runs take than bare ones, less and more by `spread` in turn. What
     their trials say is less by 0.01, +- 0.02."""
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
-    read = description.read(path)
-    with Store(tmp_path / "results", create=True) as store:
-        for block in range(1, BLOCKS + 1):
-            for position, cell in enumerate(plan.cells(read)):
-                budget = cell.by_factor.get("budget")
-                cost = costs.get(str(budget)) if cell.level("tool") == "tare-budget" else None
-                longer = 0 if cost is None else cost + spread * (block % 3 - 1)
-                trial = (
-                    (longer - 0.01, longer - 0.03, longer + 0.01)
-                    if cell.by_factor.get("weigh") == "true"
-                    else ()
-                )
-                ran = outcome(
-                    round(BARE_NS * (1 + longer)), None if cost is None else Weight(cost, None, *trial)
-                )
-                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
-    made = report(path, path.parent / "results", None, with_figures=False)
-    (section,) = (each for each in made.sections if each.title == "The budget")
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        budget = cell.by_factor.get("budget")
+        cost = costs.get(str(budget)) if cell.level("tool") == "tare-budget" else None
+        longer = 0 if cost is None else cost + spread * (block % 3 - 1)
+        is_weighed = cell.by_factor.get("weigh") == "true"
+        trial = (longer - 0.01, longer - 0.03, longer + 0.01) if is_weighed else ()
+        return outcome(round(BARE_NS * (1 + longer)), None if cost is None else Weight(cost, None, *trial))
+
+    path = stored(described(tmp_path, STUDY), range(1, BLOCKS + 1), run_of)
+    (section,) = sections(path, "The budget")
     return section
-
-
-def rows_of(part: object) -> list[dict[str, Any]]:
-    assert isinstance(part, Table)
-    names = [column.name for column in part.columns]
-    return [dict(zip(names, row, strict=True)) for row in part.rows]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import installed
 from environments import compile_c, openmpi4
-from made_up_runs import outcome
+from made_up_runs import described, outcome
 from measured import PROGRAMS
 from tare.analysis.referee import Weighed
 from tare.errors import UsageError
@@ -43,9 +43,7 @@ FAILED = "no run under the referee ended well"
 
 
 def read(tmp_path: Path, text: str = STUDY) -> Description:
-    path = tmp_path / "study.toml"
-    path.write_text(text)
-    return description.read(path)
+    return description.read(described(tmp_path, text))
 
 
 def test_a_run_weighs_all_tools_that_fit_into_it(tmp_path: Path) -> None:

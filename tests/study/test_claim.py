@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_runs import outcome
+from made_up_runs import described, outcome, rows_of, sections, stored
 from tare.analysis.intervals import median_interval
-from tare.lab.study import description, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.counts import Counts, RankCounts
 from tare.lab.study.parts.claim import CONSTANT, GROWS, UNKNOWN, verdict
+from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import Figure, Table
-from tare.lab.study.store import Store
 
 STUDY = """
 [workload.few]
@@ -43,39 +43,30 @@ Part = Callable[[int, int], float]  # seconds by ranks and events
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
-    return path
+    return described(tmp_path, STUDY)
 
 
-def stored(file: Path, instrumentation: Part, writing: Part, blocks: int = BLOCKS) -> Path:
+def with_parts(file: Path, instrumentation: Part, writing: Part, blocks: int = BLOCKS) -> Path:
     random = np.random.default_rng(5)
-    directory = file.parent / "results"
-    with Store(directory, create=True) as store:
-        for block in range(1, blocks + 1):
-            for position, cell in enumerate(plan.cells(description.read(file))):
-                ranks, events = int(cell.level("ranks")), EVENTS[cell.level("workload")]
-                took_s = BARE_S * (1 + 0.05 * (block % 4)) + random.normal(0, NOISE_S)
-                counts = Counts()
-                if cell.level("tool") != "none":
-                    took_s += instrumentation(ranks, events)
-                    took_s += writing(ranks, events) if cell.level("write") == "true" else 0
-                    counts = Counts(1000, 1, events, (RankCounts(0, events),))
-                ran = replace(outcome(round(1e9 * took_s), None), counts=counts)
-                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
-    return directory
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        ranks, events = int(cell.level("ranks")), EVENTS[cell.level("workload")]
+        took_s = BARE_S * (1 + 0.05 * (block % 4)) + random.normal(0, NOISE_S)
+        counts = Counts()
+        if cell.level("tool") != "none":
+            took_s += instrumentation(ranks, events)
+            took_s += writing(ranks, events) if cell.level("write") == "true" else 0
+            counts = Counts(1000, 1, events, (RankCounts(0, events),))
+        return replace(outcome(round(1e9 * took_s), None), counts=counts)
+
+    return stored(file, range(1, blocks + 1), run_of)
 
 
-def judged(file: Path, directory: Path) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+def judged(file: Path) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The claims by their text, and the rows of the slopes."""
-    made = report(file, directory, None, with_figures=False)
-    (section,) = (each for each in made.sections if each.title.startswith("What instrumentation and writing"))
-    tables = [
-        [dict(zip([column.name for column in part.columns], row, strict=True)) for row in part.rows]
-        for part in section.parts
-        if isinstance(part, Table)
-    ]
-    return {row["claim"]: row for row in tables[0]}, tables[1]
+    (section,) = sections(file, "What instrumentation and writing")
+    claims, slopes, *_ = (rows_of(part) for part in section.parts if isinstance(part, Table))
+    return {row["claim"]: row for row in claims}, slopes
 
 
 def doublings(seconds: float) -> Part:
@@ -87,7 +78,7 @@ def millions(seconds: float) -> Part:
 
 
 def test_what_grows_as_the_paper_says_confirms_it(file: Path) -> None:
-    claims, rows = judged(file, stored(file, millions(0.02), doublings(0.03)))
+    claims, rows = judged(with_parts(file, millions(0.02), doublings(0.03)))
     assert [claims[claim]["result"] for claim in CLAIMS] == ["confirmed", "confirmed"]
     assert (claims[WRITING]["confirmed by"], claims[WRITING]["refuted by"]) == (2, 0), "by each program"
     slopes = {(row["runs"], row["part"], row["for each"]): row for row in rows}
@@ -102,13 +93,13 @@ def test_what_grows_as_the_paper_says_confirms_it(file: Path) -> None:
 
 
 def test_what_grows_the_other_way_round_refutes_it(file: Path) -> None:
-    claims, rows = judged(file, stored(file, doublings(0.03), millions(0.02)))
+    claims, rows = judged(with_parts(file, doublings(0.03), millions(0.02)))
     assert [claims[claim]["result"] for claim in CLAIMS] == ["refuted", "refuted"]
     assert {row["verdict"] for row in rows} == {GROWS, CONSTANT}
 
 
 def test_a_part_that_falls_does_not_grow(file: Path) -> None:
-    claims, _ = judged(file, stored(file, millions(0.02), lambda ranks, events: 0.2 / ranks))
+    claims, _ = judged(with_parts(file, millions(0.02), lambda ranks, events: 0.2 / ranks))
     assert claims[WRITING]["result"] == "refuted"
 
 
@@ -116,20 +107,20 @@ def test_programs_that_disagree_determine_nothing(file: Path) -> None:
     def writing(ranks: int, events: int) -> float:
         return 0.03 * math.log2(ranks) if events == EVENTS["many"] else 0.0
 
-    claims, _ = judged(file, stored(file, millions(0.02), writing))
+    claims, _ = judged(with_parts(file, millions(0.02), writing))
     assert claims[WRITING]["result"] == "not determined"
     assert (claims[WRITING]["confirmed by"], claims[WRITING]["refuted by"]) == (1, 1)
 
 
 def test_too_few_blocks_determine_nothing(file: Path) -> None:
-    claims, rows = judged(file, stored(file, millions(0.02), doublings(0.03), blocks=5))
+    claims, rows = judged(with_parts(file, millions(0.02), doublings(0.03), blocks=5))
     assert [claims[claim]["result"] for claim in CLAIMS] == ["not determined", "not determined"]
     assert {row["verdict"] for row in rows} == {UNKNOWN}
 
 
 def test_parts_over_events_and_ranks_are_drawn(file: Path) -> None:
-    directory = stored(file, millions(0.02), doublings(0.03), blocks=2)
-    made = report(file, directory, None, with_figures=True)
+    directory = with_parts(file, millions(0.02), doublings(0.03), blocks=2)
+    made = report(file, directory.parent / "results", None, with_figures=True)
     figures = {
         part.title: part.svg
         for section in made.sections

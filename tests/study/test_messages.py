@@ -10,13 +10,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from made_up_runs import outcome
-from tare.lab.study import description, plan
+from made_up_runs import described, outcome, rows_of, sections, stored
 from tare.lab.study.assembly import report
 from tare.lab.study.counts import Counts
+from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import Figure, Section, Table
 from tare.lab.study.stated import Chosen, Latency
-from tare.lab.study.store import FILE, Store
+from tare.lab.study.store import FILE
 from tare.lab.study.strategies import Rank, expected
 
 STUDY = """
@@ -38,7 +39,7 @@ BLOCKS, SENT, NET_NS = 8, 10_000, 10**9
 SHORT_S, LONG_S = 1e-6, 1e-4
 
 
-def stored(
+def with_choices(
     tmp_path: Path,
     chosen: Callable[[str], int],
     *,
@@ -47,40 +48,32 @@ def stored(
     blocks: int = BLOCKS,
 ) -> Path:
     """Each of two ranks chooses; short messages take `short_s` with a tool, and latencies as much more."""
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
-    read = description.read(path)
-    with Store(tmp_path / "results", create=True) as store:
-        for block in range(1, blocks + 1):
-            speed = 1 + 0.0005 * (block % 3)
-            for position, cell in enumerate(plan.cells(read)):
-                samples = cell.level("tool") != "none"
-                own_s = (short_s if samples else SHORT_S) * speed
-                ran = outcome(NET_NS, None)
-                measures = [("short", "wall", "s", own_s), ("long", "wall", "s", LONG_S * speed)]
-                counts = Counts()
-                if samples:
-                    spec = cell.by_factor["sample"] or ""
-                    counts = Counts(
-                        chosen=tuple(
-                            Chosen(rank, spec, SENT, SENT, chosen(spec), chosen(spec)) for rank in (0, 1)
-                        ),
-                        latencies=(Latency(1000, 70, 1e9 * own_s * latency, 1, 10**6),),
-                    )
-                ran = replace(ran, measures=measures, counts=counts)
-                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
-    return path
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        speed = 1 + 0.0005 * (block % 3)
+        samples = cell.level("tool") != "none"
+        own_s = (short_s if samples else SHORT_S) * speed
+        measures = [("short", "wall", "s", own_s), ("long", "wall", "s", LONG_S * speed)]
+        counts = Counts()
+        if samples:
+            spec = cell.by_factor["sample"] or ""
+            counts = Counts(
+                chosen=tuple(Chosen(rank, spec, SENT, SENT, chosen(spec), chosen(spec)) for rank in (0, 1)),
+                latencies=(Latency(1000, 70, 1e9 * own_s * latency, 1, 10**6),),
+            )
+        return replace(outcome(NET_NS, None), measures=measures, counts=counts)
+
+    return stored(described(tmp_path, STUDY), range(1, blocks + 1), run_of)
 
 
 def section(path: Path, title: str) -> Section:
-    made = report(path, path.parent / "results", None, with_figures=True)
-    (found,) = (each for each in made.sections if each.title == title)
+    (found,) = sections(path, title, with_figures=True)
     return found
 
 
 def rows(found: Section, title: str) -> list[dict[str, Any]]:
     (table,) = (part for part in found.parts if isinstance(part, Table) and part.title == title)
-    return [dict(zip([column.name for column in table.columns], row, strict=True)) for row in table.rows]
+    return rows_of(table)
 
 
 def right(spec: str) -> int:
@@ -88,7 +81,7 @@ def right(spec: str) -> int:
 
 
 def test_numbers_of_samples_stand_beside_what_is_expected(tmp_path: Path) -> None:
-    found = section(stored(tmp_path, right), "Messages sampled")
+    found = section(with_choices(tmp_path, right), "Messages sampled")
     by_spec = {row["run"].split("sample=")[-1]: row for row in rows(found, "Figure 9 of PHOTON")}
     assert {row["sent"] for row in by_spec.values()} == {2 * SENT}
     row = by_spec["random:0.1"]
@@ -102,7 +95,7 @@ def test_numbers_of_samples_stand_beside_what_is_expected(tmp_path: Path) -> Non
 
 
 def test_a_wrong_number_of_samples_shows(tmp_path: Path) -> None:
-    found = section(stored(tmp_path, lambda spec: right(spec) * 5 // 4), "Messages sampled")
+    found = section(with_choices(tmp_path, lambda spec: right(spec) * 5 // 4), "Messages sampled")
     table = rows(found, "Figure 9 of PHOTON")
     judged = {row["run"].split("sample=")[-1]: row["as expected"] for row in table}
     assert judged == {"random:0.1": 0, "random:0.5": 0, "counter:8,4": 0, "random:0.1,size=4-": None}
@@ -146,7 +139,7 @@ def test_a_timer_chooses_at_most_so_often() -> None:
 
 
 def test_bandwidth_follows_from_the_time_of_a_message(tmp_path: Path) -> None:
-    found = section(stored(tmp_path, right, short_s=1.25 * SHORT_S), "Bandwidth")
+    found = section(with_choices(tmp_path, right, short_s=1.25 * SHORT_S), "Bandwidth")
     longest = rows(found, "Of the longest messages")
     assert {(row["message"], row["verdict"]) for row in longest} == {(1_000_000, "none beyond ±1 %")}
     assert longest[0]["bare, a second"] == pytest.approx(1e10, rel=0.01)
@@ -163,7 +156,7 @@ def test_bandwidth_follows_from_the_time_of_a_message(tmp_path: Path) -> None:
 def test_latencies_of_samples_are_judged_by_the_benchmark(
     latency: float, verdict: str, tmp_path: Path
 ) -> None:
-    found = section(stored(tmp_path, right, latency=latency), "Bandwidth")
+    found = section(with_choices(tmp_path, right, latency=latency), "Bandwidth")
     told = rows(found, "Latencies that sampling reports")
     assert {(row["message"], row["verdict"]) for row in told} == {(1000, verdict)}
     assert told[0]["ratio of times"] == pytest.approx(latency)
@@ -172,13 +165,13 @@ def test_latencies_of_samples_are_judged_by_the_benchmark(
 
 
 def test_few_blocks_decide_nothing(tmp_path: Path) -> None:
-    found = section(stored(tmp_path, right, blocks=5), "Bandwidth")
+    found = section(with_choices(tmp_path, right, blocks=5), "Bandwidth")
     verdicts = {row["verdict"] for row in rows(found, "Latencies that sampling reports")}
     assert verdicts == {"not decided: 6 blocks are needed"}
 
 
 def test_results_of_before_have_no_such_tables(tmp_path: Path) -> None:
-    path = stored(tmp_path, right)
+    path = with_choices(tmp_path, right)
     with duckdb.connect(str(tmp_path / "results" / FILE)) as connection:
         connection.execute("DROP TABLE sampled")
         connection.execute("DROP TABLE latencies")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_runs import outcome
+from made_up_runs import add_runs, described, outcome, rows_of
 from tare.errors import CommandError
-from tare.lab.study import description, plan
 from tare.lab.study.assembly import report
 from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import NotSignificant, Table
 from tare.lab.study.stated import Weight
 from tare.lab.study.store import Store
@@ -39,23 +39,20 @@ Seconds = Callable[[Cell], float]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
-    return path
+    return described(tmp_path, STUDY)
 
 
 def stored(file: Path, directory: Path, seconds: Seconds, set_name: str = "1") -> Path:
     """Runs of 10 s, and as much longer as `seconds` says; 1 ms more and less in turn."""
-    read = description.read(file)
     machine = f"of {directory.name}"
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        net_s = 10 + seconds(cell) + 0.001 * (-1) ** block
+        return outcome(round(net_s * 1e9), Weight(0.1, 0.01) if cell.level("tool") == "mine" else None)
+
     with Store(directory, create=True) as store:
         store.add_environment(machine, {"machine.host": directory.name})
-        for block in range(1, BLOCKS + 1):
-            for position, cell in enumerate(plan.cells(read)):
-                net_s = 10 + seconds(cell) + 0.001 * (-1) ** block
-                measured = cell.level("tool") == "mine"
-                ran = outcome(round(net_s * 1e9), Weight(0.1, 0.01) if measured else None)
-                store.add_run(plan.Planned(block, position, cell), set_name, machine, ran)
+        add_runs(store, file, range(1, BLOCKS + 1), run_of, set_name, machine)
         store.add_session(
             {"set_name": set_name, "elapsed_s": 10.0, "runs_s": 9.0, "pauses_s": 0.0, "runs": CELLS * BLOCKS}
         )
@@ -78,8 +75,7 @@ def tables(file: Path, directory: Path) -> dict[str, dict[str, dict[str, Any]]]:
     for section in made.sections:
         for part in section.parts if section.title == SECTION else ():
             assert isinstance(part, Table)
-            names = [column.name for column in part.columns]
-            found[part.title] = {str(row[0]): dict(zip(names, row, strict=True)) for row in part.rows}
+            found[part.title] = {str(next(iter(row.values()))): row for row in rows_of(part)}
     return found
 
 

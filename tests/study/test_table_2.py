@@ -12,15 +12,16 @@ import duckdb
 import pandas as pd
 import pytest
 from made import made
-from made_up_runs import outcome
+from made_up_runs import described, outcome, rows_of, sections, stored
 from tare import _native
 from tare.analysis.rows import changed
-from tare.lab.study import description, phased, plan
-from tare.lab.study.assembly import report
+from tare.lab.study import phased
 from tare.lab.study.counts import Counts, RankCounts
 from tare.lab.study.phased import InPhase
-from tare.lab.study.sections import Section, Table
-from tare.lab.study.store import FILE, Store
+from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
+from tare.lab.study.sections import Table
+from tare.lab.study.store import FILE
 from tare.runs.run import Run
 
 TITLE = "Events, flushes and bytes by phase"
@@ -59,42 +60,32 @@ def table_2(ranks: int = 4) -> tuple[InPhase, ...]:
     )
 
 
-def stored(
+def traced(
     tmp_path: Path, phases: Sequence[InPhase], tools: Sequence[str] = ("none", "tare", "tare-trace")
 ) -> Path:
     """Three blocks; the trace of the second is not read for phases."""
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY.format(tools=list(tools)))
-    read = description.read(path)
-    with Store(tmp_path / "results", create=True) as store:
-        for block in (1, 2, 3):
-            for position, cell in enumerate(plan.cells(read)):
-                traced = cell.level("tool") == "tare-trace"
-                counts = Counts(
-                    1000 if cell.level("tool") != "none" else 0,
-                    events=1000 if traced else 0,
-                    ranks=(RankCounts(0, 1000, 1000, 1, 0.1, 100),) if traced else (),
-                    phases=tuple(phases) if traced and block != 2 else (),
-                )
-                ran = replace(outcome(10**9, None), counts=counts)
-                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
-    return path
 
+    def run_of(block: int, cell: Cell) -> Outcome:
+        traced = cell.level("tool") == "tare-trace"
+        counts = Counts(
+            1000 if cell.level("tool") != "none" else 0,
+            events=1000 if traced else 0,
+            ranks=(RankCounts(0, 1000, 1000, 1, 0.1, 100),) if traced else (),
+            phases=tuple(phases) if traced and block != 2 else (),
+        )
+        return replace(outcome(10**9, None), counts=counts)
 
-def section(path: Path) -> Section | None:
-    made = report(path, path.parent / "results", None, with_figures=False)
-    return next((each for each in made.sections if each.title == TITLE), None)
+    return stored(described(tmp_path, STUDY.format(tools=list(tools))), (1, 2, 3), run_of)
 
 
 def rows(path: Path, title: str) -> list[dict[str, Any]]:
-    found = section(path)
-    assert found is not None
+    (found,) = sections(path, TITLE)
     (table,) = (part for part in found.parts if isinstance(part, Table) and part.title == title)
-    return [dict(zip([column.name for column in table.columns], row, strict=True)) for row in table.rows]
+    return rows_of(table)
 
 
 def test_table_2_stands_in_the_report(tmp_path: Path) -> None:
-    path = stored(tmp_path, table_2())
+    path = traced(tmp_path, table_2())
     summary = rows(path, "By phase, over ranks")
     assert [row["phase"] for row in summary] == [
         "Struct Interface",
@@ -119,34 +110,34 @@ def test_table_2_stands_in_the_report(tmp_path: Path) -> None:
 
 
 def test_of_many_ranks_the_extremes_are_named(tmp_path: Path) -> None:
-    path = stored(tmp_path, table_2(100))
+    path = traced(tmp_path, table_2(100))
     interface, setup, *_ = rows(path, "By phase, over ranks")
     assert (setup["ranks"], setup["ranks with these events"]) == (100, (3, 2))
     assert (interface["fewest .. most events"], interface["ranks with these events"]) == ((0, 1_158), (7, 1))
-    found = section(path)
-    assert found is not None and len(found.parts) == 1
+    (found,) = sections(path, TITLE)
+    assert len(found.parts) == 1
 
 
 def test_many_ranks_of_a_program_without_phases(tmp_path: Path) -> None:
-    path = stored(tmp_path, [InPhase(rank, None, 100 + rank, 0, 0) for rank in range(40)])
+    path = traced(tmp_path, [InPhase(rank, None, 100 + rank, 0, 0) for rank in range(40)])
     (row,) = rows(path, "By phase, over ranks")
     assert (row["phase"], row["ranks"], row["fewest .. most events"]) == ("(in no phase)", 40, (100, 139))
 
 
 def test_what_is_not_known_is_told(tmp_path: Path) -> None:
-    (row,) = rows(stored(tmp_path, ()), "By phase, over ranks")
+    (row,) = rows(traced(tmp_path, ()), "By phase, over ranks")
     assert (row["run"], row["phase"], row["runs"], row["ranks"]) == ("tare-trace", "(not known)", 0, None)
 
 
 def test_results_of_before_are_readable(tmp_path: Path) -> None:
-    path = stored(tmp_path, table_2())
+    path = traced(tmp_path, table_2())
     with duckdb.connect(str(tmp_path / "results" / FILE)) as connection:
         connection.execute("DROP TABLE phases")
     assert [row["phase"] for row in rows(path, "By phase, over ranks")] == ["(not known)"]
 
 
 def test_without_a_trace_of_tare_there_is_no_such_section(tmp_path: Path) -> None:
-    assert section(stored(tmp_path, (), ("none", "tare"))) is None
+    assert not sections(traced(tmp_path, (), ("none", "tare")), TITLE)
 
 
 class MadeUpRun:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 from environments import ROOT
-from made_up_runs import outcome
+from made_up_runs import described, outcome, rows_of, sections, stored
 from tare.errors import UsageError
 from tare.lab.study import description, plan
-from tare.lab.study.assembly import report
 from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import Section, Table
-from tare.lab.study.store import Store
 
 STUDY = ROOT / "studies" / "known-truth.toml"
 BLOCKS, BARE_S = 10, 0.01
@@ -33,28 +32,22 @@ def right(cell: Cell) -> float:
 
 def judged(tmp_path: Path, cost: Cost, *, blocks: int = BLOCKS, spread_s: float = 1e-4) -> Section:
     """The section of runs of the ready-made study, which vary by `spread_s` at most on either side."""
-    with Store(tmp_path / "results", create=True) as store:
-        for block in range(1, blocks + 1):
-            for position, cell in enumerate(plan.cells(description.read(STUDY))):
-                vary_s = spread_s * ((7 * block + 3 * position) % 5 - 2) / 2
-                took_s = BARE_S + cost(cell) + vary_s
-                ran = outcome(round(1e9 * took_s), None)
-                measures = [("send", "wall", "s", took_s), ("send", "cpu", "s", took_s)]
-                store.add_run(
-                    plan.Planned(block, position, cell), "main", "e", replace(ran, measures=measures)
-                )
-    made = report(STUDY, tmp_path / "results", None, with_figures=False)
-    (section,) = (each for each in made.sections if each.title == "The known truth")
+    places = {cell.key: place for place, cell in enumerate(plan.cells(description.read(STUDY)))}
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        vary_s = spread_s * ((7 * block + 3 * places[cell.key]) % 5 - 2) / 2
+        took_s = BARE_S + cost(cell) + vary_s
+        measures = [("send", "wall", "s", took_s), ("send", "cpu", "s", took_s)]
+        return replace(outcome(round(1e9 * took_s), None), measures=measures)
+
+    tmp_path.mkdir(exist_ok=True)
+    path = stored(described(tmp_path, STUDY.read_text()), range(1, blocks + 1), run_of)
+    (section,) = sections(path, "The known truth")
     return section
 
 
 def rows(section: Section) -> list[dict[str, Any]]:
-    return [
-        dict(zip([column.name for column in part.columns], row, strict=True))
-        for part in section.parts
-        if isinstance(part, Table)
-        for row in part.rows
-    ]
+    return [row for part in section.parts if isinstance(part, Table) for row in rows_of(part)]
 
 
 def verdicts(section: Section) -> dict[str, set[str]]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from made_up_runs import outcome
-from tare.lab.study import description, plan
+from made_up_runs import described, outcome, rows_of, sections, stored
 from tare.lab.study.assembly import report
+from tare.lab.study.plan import Cell
+from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import Table
 from tare.lab.study.stated import Weight
 from tare.lab.study.store import FILE, Store
@@ -29,36 +30,23 @@ BARE_NS = 10**9
 TRUTH = 0.08
 
 
-def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight], spread: float = 0.01) -> Path:
+def with_weights(tmp_path: Path, of_block: Callable[[int, bool], Weight], spread: float = 0.01) -> Path:
     """Runs of tare take 8 % longer, less and more by `spread` in turn; bare ones vary by 3 %."""
-    path = tmp_path / "study.toml"
-    path.write_text(STUDY)
-    read = description.read(path)
-    with Store(tmp_path / "results", create=True) as store:
-        for block in range(1, BLOCKS + 1):
-            bare = BARE_NS * (1 + 0.01 * (block % 4))
-            for position, cell in enumerate(plan.cells(read)):
-                measured = cell.level("tool") == "tare"
-                weighed = cell.by_factor["weigh"] == "true"
-                longer = TRUTH + spread * (block % 3 - 1) if measured else 0
-                ran = outcome(
-                    round(bare * (1 + longer)),
-                    of_block(block, weighed) if measured else None,
-                )
-                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
-    return path
+
+    def run_of(block: int, cell: Cell) -> Outcome:
+        bare = BARE_NS * (1 + 0.01 * (block % 4))
+        measured, weighed = cell.level("tool") == "tare", cell.by_factor["weigh"] == "true"
+        longer = TRUTH + spread * (block % 3 - 1) if measured else 0
+        return outcome(round(bare * (1 + longer)), of_block(block, weighed) if measured else None)
+
+    return stored(described(tmp_path, STUDY), range(1, BLOCKS + 1), run_of)
 
 
 def tables(path: Path) -> dict[str, dict[str, Any]]:
     """The only row of each table of the section, by column."""
-    made = report(path, path.parent / "results", None, with_figures=False)
-    (section,) = (each for each in made.sections if each.title == "The true weight")
-    found = {}
-    for part in section.parts:
-        assert isinstance(part, Table)
-        (row,) = part.rows
-        found[part.title] = dict(zip([column.name for column in part.columns], row, strict=True))
-    return found
+    (section,) = sections(path, "The true weight")
+    tables = [part for part in section.parts if isinstance(part, Table)]
+    return {table.title: row for table in tables for (row,) in [rows_of(table)]}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +56,7 @@ def tables(path: Path) -> dict[str, dict[str, Any]]:
 def test_the_account_is_judged_by_the_difference_between_runs(
     account: float, verdict: str, tmp_path: Path
 ) -> None:
-    found = tables(stored(tmp_path, lambda block, weighed: Weight(account, 0.004)))["Account"]
+    found = tables(with_weights(tmp_path, lambda block, weighed: Weight(account, 0.004)))["Account"]
     assert found["truth"] == pytest.approx(TRUTH, abs=1e-6)
     assert found["interval"] == pytest.approx((TRUTH - 0.01, TRUTH + 0.01), abs=1e-6)
     assert found["account"] == pytest.approx(account, rel=0.03), "over the median of the bare runs"
@@ -78,7 +66,7 @@ def test_the_account_is_judged_by_the_difference_between_runs(
 
 
 def test_a_truth_that_is_not_known_judges_nothing(tmp_path: Path) -> None:
-    found = tables(stored(tmp_path, lambda block, weighed: Weight(0.05, 0.004), spread=0.04))["Account"]
+    found = tables(with_weights(tmp_path, lambda block, weighed: Weight(0.05, 0.004), spread=0.04))["Account"]
     assert found["interval"] == pytest.approx((TRUTH - 0.04, TRUTH + 0.04), abs=1e-6)
     assert found["verdict"] == "truth not known"
 
@@ -92,7 +80,7 @@ def test_trials_are_counted_that_cover_the_truth(tmp_path: Path) -> None:
         low = 0.085 if block == 2 else 0.2 if block == 3 else 0.06
         return Weight(0.08, None, low + 0.02, low, low + 0.04)
 
-    found = tables(stored(tmp_path, weight))["Trial (--weigh)"]
+    found = tables(with_weights(tmp_path, weight))["Trial (--weigh)"]
     assert found["trial"] == pytest.approx(0.08)
     assert found["half width"] == pytest.approx(0.02)
     assert (found["runs"], found["determined"]) == (BLOCKS, BLOCKS - 1)
@@ -101,7 +89,7 @@ def test_trials_are_counted_that_cover_the_truth(tmp_path: Path) -> None:
 
 
 def test_results_of_before_have_no_such_section(tmp_path: Path) -> None:
-    path = stored(tmp_path, lambda block, weighed: Weight(0.08, None))
+    path = with_weights(tmp_path, lambda block, weighed: Weight(0.08, None))
     with duckdb.connect(str(tmp_path / "results" / FILE)) as connection:
         connection.execute("DROP TABLE weights")
     made = report(path, tmp_path / "results", None, with_figures=False)

@@ -80,15 +80,18 @@ def damage(run: Path) -> str:
     return file.name
 
 
-def export_to_full_disk(tare: Path, run: Path, kind: str, to: Path) -> subprocess.CompletedProcess[str]:
-    """No file may have more than 100,000 bytes."""
+def export_to_full_disk(tare: Path, run: Path, kind: str, to: Path) -> str:
+    """No file may have more than 100,000 bytes: it fails, and leaves nothing. What it says."""
 
     def small() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     command: list[Path | str] = [tare, "export", run, "--to", kind, "-o", to]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=small)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=small)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert not list(to.parent.glob(f"{to.name}*"))
+    return done.stderr
 
 
 TOO_LARGE = os.strerror(27)

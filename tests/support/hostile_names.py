@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 from made import made
+from some_run import metadata
 from tare.analysis.rows import changed
+from tare.runs.metadata import Options, encode
 
 # Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
 # formula, half a character: none of it may reach a terminal, or a table, as it is.
@@ -63,6 +66,20 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
     ):  # fmt: skip
         rows = [*getattr(native, name), *more.get(name, [])]
         setter.setattr(native, name, _made_hostile(rows, evil))
+
+
+def hostile_run_dir(folder: Path, evil: str = EVIL) -> Path:
+    """The directory of a run with samples and such names in meta.json, too."""
+    run_dir = folder / "measured"
+    run_dir.mkdir()
+    for name in ("sampled", "node.tare"):
+        (run_dir / name).touch()
+    meta = metadata(
+        segment_dir=str(run_dir), options=Options(trace=True), name=evil, host=evil, cwd=evil,
+        command=["./app", evil], environment={evil: evil},
+    )  # fmt: skip
+    (run_dir / "meta.json").write_bytes(encode(meta))
+    return run_dir
 
 
 def _made_hostile(value: Any, evil: str, key: str = "") -> Any:

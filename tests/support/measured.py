@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from environments import ROOT, MpiEnvironment, run
+from environments import ROOT, MpiEnvironment, compile_c, run
 
 PROGRAMS = ROOT / "tests" / "programs"
+_RECORD = ROOT / "build" / "release" / "src" / "recorder"
+# What compiles a program that uses the API in C, with the library of the build.
+WITH_API = (f"-I{ROOT / 'include'}", f"-L{_RECORD}", "-ltare_record", f"-Wl,-rpath,{_RECORD}")
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,8 @@ def left_in_memory(directory: Path) -> list[Path]:
     """What the processes of a run shared and nobody has removed."""
     run_id = json.loads((directory / "meta.json").read_text())["run_id"]
     return list(Path("/dev/shm").glob(f"tare-{run_id}*"))
+
+
+def compile_monitored(env: MpiEnvironment, folder: Path) -> Path:
+    """The program of most tests of monitoring: programs/monitored.c."""
+    return compile_c(env, [PROGRAMS / "monitored.c"], folder / "monitored", *WITH_API)

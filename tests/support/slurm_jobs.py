@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 from environments import MpiEnvironment, compile_c
 from hosts import Host, Hosts, processor_of_first_namespaces, several_hosts
 from measured import PROGRAMS
+from patience import wait_until
 from slurm import cluster
 
 PATIENCE_S = 120
@@ -72,7 +72,7 @@ class Cluster:
         return set(re.findall(r"JobState=(\w+)", shown))
 
     def wait_for_end(self, job: int) -> set[str]:
-        wait_for(lambda: not self.states(job) & {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"})
+        wait_until(lambda: not self.states(job) & {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"})
         return self.states(job)
 
     def start_again(self, job: int) -> None:
@@ -80,7 +80,7 @@ class Cluster:
 
         A slurmd refuses what begins within the second in which it killed the job.
         """
-        wait_for(lambda: self.states(job) == {"PENDING"})
+        wait_until(lambda: self.states(job) == {"PENDING"})
         self.do("scontrol", "update", f"JobId={job}", "StartTime=now+2")
 
     def srun(self, program: Path, *arguments: str) -> str:
@@ -97,13 +97,6 @@ class Cluster:
         seen = self.do(self.tare, "where", "--json", run, host=1, check=False)
         rows: list[dict[str, Any]] = json.loads(seen.stdout)["rows"] if seen.returncode == 0 else []
         return {row["rank"] for row in rows if row["function"] in ("MPI_Barrier", "MPI_Recv")}
-
-
-def wait_for(what: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def left(host: Host) -> str:
@@ -151,4 +144,4 @@ def assert_all_or_told(slurm: Cluster, run: Path, calls: dict[int, int]) -> None
     assert info["missing"] == []
     assert {row["rank"]: row["calls"] for row in info["ranks"]} == calls
     if slurm.proctrack != "cgroup":  # the keeper was left to do all its work
-        wait_for(lambda: left(slurm.hosts.hosts[0]) + left(slurm.hosts.hosts[1]) == "")
+        wait_until(lambda: left(slurm.hosts.hosts[0]) + left(slurm.hosts.hosts[1]) == "")

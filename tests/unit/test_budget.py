@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import fake_native
 import pytest
-import tare
+from fake_recording import fake_recording, shown
 from made import made
-from some_run import metadata
 from tare._native import Spell
 from tare.analysis import budget, totals, trial
 from tare.analysis.rows import changed
 from tare.measuring.limits import Budget
 from tare.measuring.limits import budget as budget_of
-from tare.reporters import summary
-from tare.reporters.console import console
 from tare.runs.metadata import Options
 from tare.runs.run import Run
 
 
 @pytest.fixture
 def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
-    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
-    monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(tmp_path)))
-    made = Run(tmp_path, metadata(options=Options(trace=True, budget=0.02)))
+    made = fake_recording(tmp_path, monkeypatch, Options(trace=True, budget=0.02))
     made.__dict__["spells"] = []
     return made
 
@@ -40,14 +32,6 @@ def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> Spel
         first_site=1, last_site=1, begin_ns=number * 1000,
         measured_calls=0 if counted else 10, counted_calls=10 if counted else 0,
     )  # fmt: skip
-
-
-def shown(recording: Run) -> str:
-    out = io.StringIO()
-    summary.after_run(console(out, cut=True), recording, [])
-    text = out.getvalue()
-    assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
-    return text
 
 
 def test_a_run_without_a_budget_says_nothing_of_it(recording: Run) -> None:

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -15,15 +14,13 @@ from pathlib import Path
 
 import fake_native
 import pytest
-import tare as package
+from fake_recording import use_fake_reader
 from fake_tare import SOURCES, Tare
-from hostile_names import EVIL, make_names_hostile
-from some_run import metadata
+from hostile_names import EVIL, hostile_run_dir, make_names_hostile
 from tare import cli
 from tare.reporters import cells
 from tare.reporters import csv as reporter
 from tare.reporters.console import Console
-from tare.runs.metadata import Options, encode
 from tare.streams import visible
 
 PRINTING = [
@@ -40,24 +37,14 @@ Print = Callable[..., str]
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A run with such names in meta.json, too."""
-    run_dir = tmp_path / "measured"
-    run_dir.mkdir()
-    for name in ("sampled", "node.tare"):
-        (run_dir / name).touch()
-    meta = metadata(
-        segment_dir=str(run_dir), options=Options(trace=True), name=EVIL, host=EVIL, cwd=EVIL,
-        command=["./app", EVIL], environment={EVIL: EVIL},
-    )  # fmt: skip
-    (run_dir / "meta.json").write_bytes(encode(meta))
-    return run_dir
+    return hostile_run_dir(tmp_path)
 
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Print:
     """Runs a verb on the fake reader, all of whose names are hostile, in this process; what it prints."""
     make_names_hostile(fake_native, monkeypatch)
-    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
-    monkeypatch.setattr(package, "_native", fake_native, raising=False)
+    use_fake_reader(monkeypatch)
 
     def run(*arguments: str | Path) -> str:
         assert cli.run(list(map(str, arguments))) == 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
 import fake_native
 import pytest
-import tare
-from some_run import metadata
+from fake_recording import fake_recording
 from tare.analysis import profile
 from tare.reporters import profile as reporter
 from tare.reporters.console import console
@@ -19,10 +17,7 @@ from tare.runs.run import Run
 
 
 def recorded(path: Path, monkeypatch: pytest.MonkeyPatch, *, counted: bool) -> Run:
-    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
-    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
-    monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(path)))
-    made = Run(path, metadata(options=Options(budget=0.02)))
+    made = fake_recording(path, monkeypatch, Options(budget=0.02))
     made.__dict__["spells"] = [{"measured": not counted, "cut": False, "counted_calls": 10 * counted}]
     return made
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
 import fake_native
 import pytest
-import tare
+from fake_recording import fake_recording, shown
 from some_run import metadata
 from tare import units
 from tare.analysis.rows import changed
@@ -21,18 +20,7 @@ from tare.runs.run import Run
 @pytest.fixture
 def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A complete run; tests change its processes."""
-    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
-    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
-    monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(tmp_path)))
-    return Run(tmp_path, metadata())
-
-
-def shown(recording: Run) -> str:
-    out = io.StringIO()
-    summary.after_run(console(out, cut=True), recording, [])
-    text = out.getvalue()
-    assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
-    return text
+    return fake_recording(tmp_path, monkeypatch)
 
 
 def set_processes(recording: Run, processes: list[Any]) -> None:

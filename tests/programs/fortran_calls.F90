@@ -1,18 +1,31 @@
-! usempif08_calls: a known number of MPI calls from Fortran through `use mpi_f08`; 2 ranks; prints "ok".
-! For "expect" see c_calls.c. Compile with -ffree-line-length-none.
+! fortran_calls: a known number of MPI calls from Fortran; 2 ranks; prints "ok". Through `use mpi`, `use mpi_f08` or
+! mpif.h, as -DUSE_MPI or -DUSE_MPI_F08 says. For "expect" see c_calls.c. Compile with -ffree-line-length-none and, for
+! mpif.h, -fallow-argument-mismatch.
 ! (errors go to an array element: gfortran 12 gives a call the line of the end of the program when a whole variable is
 ! passed to an intent(out) argument, in its own debug information.)
 ! (Open MPI's Fortran layer calls MPI_Comm_size for its own use too.)
-program usempif08_calls
+program fortran_calls
+#if defined(USE_MPI_F08)
   use mpi_f08
+#elif defined(USE_MPI)
+  use mpi
+#endif
   implicit none
+#if !defined(USE_MPI_F08) && !defined(USE_MPI)
+  include 'mpif.h'
+#endif
   integer, parameter :: dp = kind(0.0d0)
   double precision :: outgoing(1000), incoming(1000), start
   integer :: rank, ranks, peer, error(1), i, counts(2), displacements(2)
+#if defined(USE_MPI_F08)
   type(MPI_Request) :: requests(8)
   type(MPI_Status) :: status, statuses(8)
   type(MPI_Comm) :: copy
   type(MPI_Datatype) :: column
+#else
+  integer :: requests(8), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 8)
+  integer :: copy, column
+#endif
 
   outgoing = 1.0_dp
   incoming = 0.0_dp
@@ -80,4 +93,4 @@ program usempif08_calls
   call MPI_Comm_free(copy, error(1)) ! expect: MPI_Comm_free calls=1
   if (rank == 0 .and. start > 0.0_dp) print '(A)', 'ok'
   call MPI_Finalize(error(1)) ! expect: MPI_Finalize calls=1
-end program usempif08_calls
+end program fortran_calls
