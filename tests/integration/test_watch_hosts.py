@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import ROOT, MpiEnvironment, compile_c, mpich4
+from environments import MpiEnvironment, mpich4
 from hosts import NETWORK, Host
-from measured import PROGRAMS
-from test_monitor import LIBRARY, live, wait_until
+from measured import compile_monitored
+from patience import wait_until
+from test_monitor import live
 from two_hosts import MPIS, PATIENCE_S, RANKS, Job, job_of
 
 pytestmark = pytest.mark.long  # it waits for what hosts do each few seconds
@@ -27,9 +28,8 @@ GET = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).rea
 @contextmanager
 def monitored(mpi: MpiEnvironment, tare: Path, folder: Path, way: str, spec: str) -> Iterator[Job]:
     """A job that runs, of programs/monitored.c."""
-    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
     with job_of(mpi, tare, folder, count=3, way=way) as made:
-        program = compile_c(mpi, [PROGRAMS / "monitored.c"], folder / "monitored", *flags)
+        program = compile_monitored(mpi, folder)
         job = replace(made, program=program)
         command = job.command("-q", f"--monitor={spec},listen={NETWORK}", on=ON)
         with subprocess.Popen(
