@@ -113,7 +113,7 @@ def tare() -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the development files are installed."""
+    """The prefix under which the development files are installed."""
     return install_devel(tmp_path_factory.mktemp("install"))
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in t
 
 @pytest.fixture(scope="module")
 def envs(tmp_path_factory: pytest.TempPathFactory) -> list[MpiEnvironment]:
-    """As on this machine, but for the versions: their names there are the same."""
+    """The MPI libraries of that Debian: their names are those on this machine, their versions are not."""
     scripts = tmp_path_factory.mktemp("scripts")
     return [compiled_in(FOLDER, replace(env, mpi4py=False), scripts) for env in (openmpi4(), mpich4())]
 

@@ -82,7 +82,7 @@ class Watch:
 
 @contextmanager
 def watched(job: Job, condition: str) -> Iterator[dict[str, Watch]]:
-    """By the names of hosts."""
+    """The watches of all hosts, by their names."""
     with ExitStack() as opened:
         found = {}
         for host in job.hosts.hosts:

@@ -11,7 +11,7 @@ from typing import Any
 def wait_until(
     condition: Callable[[], object], patience_s: float = 180, process: subprocess.Popen[Any] | None = None
 ) -> None:
-    """Until it holds; fails after so long, or if the process ends before that."""
+    """Waits until it holds; fails after so long, or if the process ends before that."""
     until = time.monotonic() + patience_s
     while not condition():
         assert process is None or process.poll() is None, "it has ended before it came to that"
