@@ -175,10 +175,19 @@ def _missing(name: str) -> str:
     raise BenchError(f"{name} is missing; `make bench` installs it")
 
 
+# It ends with who started it, also if that is killed: else it would falsify all that is measured later.
+LOAD = """
+import os, sys
+while os.getppid() == int(sys.argv[1]):
+    for _ in range(1_000_000):
+        pass
+"""
+
+
 @contextmanager
 def _load() -> Iterator[None]:
     """A process that takes a processor whenever it gets one."""
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+    with subprocess.Popen([sys.executable, "-c", LOAD, str(os.getpid())]) as process:
         try:
             yield
         finally:

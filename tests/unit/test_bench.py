@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -91,3 +94,30 @@ def test_trials_stand_beside_whole_runs() -> None:
         "profile, by trial: trials of 2 runs of the whole program",
         "profile and trace, by trial: not determined: too short",
     ], done.stderr
+
+
+LOADED = """
+import sys; from measurements import truth
+with truth._load():
+    print("loaded", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_load_ends_with_a_measurement_that_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOADED],
+        cwd=ROOT / "bench",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as measuring:
+        assert measuring.stdout is not None and measuring.stdout.readline() == "loaded\n"
+        (load,) = Path(f"/proc/{measuring.pid}/task/{measuring.pid}/children").read_text().split()
+        watched = os.pidfd_open(int(load))
+        measuring.kill()
+        has_ended = bool(select.select([watched], [], [], 30)[0])
+        if not has_ended:
+            signal.pidfd_send_signal(watched, signal.SIGKILL)
+        os.close(watched)
+    assert has_ended

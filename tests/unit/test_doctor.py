@@ -100,6 +100,11 @@ def test_error_line_is_the_telling_one() -> None:
     text = "file.f90:3:7:\n\n  3 |   use mpi_f08\n      |  1\nFatal Error: Cannot open module\nterminated.\n"
     assert probes.error_line(text) == "Fatal Error: Cannot open module"
     assert probes.error_line("exploded\n---\n") == "exploded"
+    rule = 74 * "-"
+    explained = (
+        f"{rule}\nThe wrapper was unable to find\ngcc in your PATH.\n\nIt was specified\nsomewhere.\n{rule}\n"
+    )
+    assert probes.error_line(explained) == "The wrapper was unable to find gcc in your PATH."
     assert probes.error_line("Traceback\n  raise RuntimeError(x)\nRuntimeError: no library\nerror\n") == (
         "RuntimeError: no library"
     )

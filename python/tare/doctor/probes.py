@@ -229,7 +229,12 @@ def error_line(text: str) -> str:
     if raised:
         return raised[-1]
     telling = [line for line in lines if re.search(r"error|cannot|not found|no such", line, re.IGNORECASE)]
-    return (telling or lines[-1:] or [""])[0]
+    # Open MPI explains between two rules: the first paragraph says what is wrong.
+    explained = [
+        " ".join(found.split())
+        for found in re.findall(r"^-{40,}\n(.+?)\n(?:\n|-)", text, re.DOTALL | re.MULTILINE)
+    ]
+    return (telling or explained or lines[-1:] or [""])[0]
 
 
 def run_in_group(
