@@ -8,43 +8,34 @@
 #include <cstdarg>
 
 #include "files/described.h"
-#include "files/next.h"
 #include "files/opening.h"
+#include "recorder/next.h"
 
 namespace tare::files {
 namespace {
 
 using format::FileAccess;
 using format::FileInterface;
+using recorder::Next;
+using recorder::NextOfLibrary;
 
-constinit NextOfLibrary<int, const char*, int, mode_t> next_open;
-constinit NextOfLibrary<int, const char*, mode_t> next_creat;
-constinit Next<SYS_openat, int, int, const char*, int, mode_t> next_openat;
-constinit NextOfLibrary<int, const char*, int> next_open_2;
-constinit NextOfLibrary<int, int, const char*, int> next_openat_2;
-constinit Next<SYS_close, int, int> next_close;
-constinit Next<SYS_close_range, int, unsigned, unsigned, int> next_close_range;
-constinit NextOfLibrary<void, int> next_closefrom;
-constinit Next<SYS_lseek, off64_t, int, off64_t, int> next_lseek;
-constinit Next<SYS_dup, int, int> next_dup;
-constinit NextOfLibrary<int, int, int> next_dup2;
-constinit Next<SYS_dup3, int, int, int, int> next_dup3;
-constinit Next<SYS_fcntl, int, int, int, void*> next_fcntl;
+constinit NextOfLibrary<int, const char*, int, mode_t> next_open{"open64"};
+constinit NextOfLibrary<int, const char*, mode_t> next_creat{"creat64"};
+constinit Next<SYS_openat, int, int, const char*, int, mode_t> next_openat{"openat64"};
+constinit NextOfLibrary<int, const char*, int> next_open_2{"__open64_2"};
+constinit NextOfLibrary<int, int, const char*, int> next_openat_2{"__openat64_2"};
+constinit Next<SYS_close, int, int> next_close{"close"};
+constinit Next<SYS_close_range, int, unsigned, unsigned, int> next_close_range{"close_range"};
+constinit NextOfLibrary<void, int> next_closefrom{"closefrom"};
+constinit Next<SYS_lseek, off64_t, int, off64_t, int> next_lseek{"lseek64"};
+constinit Next<SYS_dup, int, int> next_dup{"dup"};
+constinit NextOfLibrary<int, int, int> next_dup2{"dup2"};
+constinit Next<SYS_dup3, int, int, int, int> next_dup3{"dup3"};
+constinit Next<SYS_fcntl, int, int, int, void*> next_fcntl{"fcntl64"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  next_open.find("open64");
-  next_creat.find("creat64");
-  next_openat.find("openat64");
-  next_open_2.find("__open64_2");
-  next_openat_2.find("__openat64_2");
-  next_close.find("close");
-  next_close_range.find("close_range");
-  next_closefrom.find("closefrom");
-  next_lseek.find("lseek64");
-  next_dup.find("dup");
-  next_dup2.find("dup2");
-  next_dup3.find("dup3");
-  next_fcntl.find("fcntl64");
+  recorder::find_all(next_open, next_creat, next_openat, next_open_2, next_openat_2, next_close, next_close_range,
+                     next_closefrom, next_lseek, next_dup, next_dup2, next_dup3, next_fcntl);
 }
 
 int duplicated_to(int from, int result) noexcept {
@@ -95,14 +86,14 @@ using tare::format::FileInterface;
 // Those that are cancellation points are not noexcept: a thread that is cancelled unwinds its stack.
 extern "C" {
 
-#define TARE_OPEN(name)                                                                                        \
-  TARE_EXPORT int name(const char* path, int flags, ...) {                                                     \
-    va_list arguments;                                                                                         \
-    va_start(arguments, flags);                                                                                \
-    const mode_t mode = mode_of(flags, arguments);                                                             \
-    va_end(arguments);                                                                                         \
-    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags,                                 \
-                                                           TARE_REAL(next_open("open64", path, flags, mode))); \
+#define TARE_OPEN(name)                                                                              \
+  TARE_EXPORT int name(const char* path, int flags, ...) {                                           \
+    va_list arguments;                                                                               \
+    va_start(arguments, flags);                                                                      \
+    const mode_t mode = mode_of(flags, arguments);                                                   \
+    va_end(arguments);                                                                               \
+    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags,                       \
+                                                           TARE_REAL(next_open(path, flags, mode))); \
   }
 TARE_OPEN(open)
 TARE_OPEN(open64)
@@ -119,26 +110,25 @@ TARE_OPEN(open64)
 TARE_OPEN(openat)
 TARE_OPEN(openat64)
 #undef TARE_OPEN
-#define TARE_CREATE(name)                                                                                  \
-  TARE_EXPORT int name(const char* path, mode_t mode) {                                                    \
-    return open_with<Function::creat, FileInterface::posix>(TARE_CALLER, O_WRONLY | O_CREAT | O_TRUNC,     \
-                                                            TARE_REAL(next_creat("creat64", path, mode))); \
+#define TARE_CREATE(name)                                                                              \
+  TARE_EXPORT int name(const char* path, mode_t mode) {                                                \
+    return open_with<Function::creat, FileInterface::posix>(TARE_CALLER, O_WRONLY | O_CREAT | O_TRUNC, \
+                                                            TARE_REAL(next_creat(path, mode)));        \
   }
 TARE_CREATE(creat)
 TARE_CREATE(creat64)
 #undef TARE_CREATE
-#define TARE_OPEN(name)                                                                                        \
-  TARE_EXPORT int name(const char* path, int flags) {                                                          \
-    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags,                                 \
-                                                           TARE_REAL(next_open_2("__open64_2", path, flags))); \
+#define TARE_OPEN(name)                                                                                              \
+  TARE_EXPORT int name(const char* path, int flags) {                                                                \
+    return open_with<Function::open, FileInterface::posix>(TARE_CALLER, flags, TARE_REAL(next_open_2(path, flags))); \
   }
 TARE_OPEN(__open_2)
 TARE_OPEN(__open64_2)
 #undef TARE_OPEN
-#define TARE_OPEN(name)                                                                        \
-  TARE_EXPORT int name(int directory, const char* path, int flags) {                           \
-    return open_with<Function::openat, FileInterface::posix>(                                  \
-        TARE_CALLER, flags, TARE_REAL(next_openat_2("__openat64_2", directory, path, flags))); \
+#define TARE_OPEN(name)                                                                                         \
+  TARE_EXPORT int name(int directory, const char* path, int flags) {                                            \
+    return open_with<Function::openat, FileInterface::posix>(TARE_CALLER, flags,                                \
+                                                             TARE_REAL(next_openat_2(directory, path, flags))); \
   }
 TARE_OPEN(__openat_2)
 TARE_OPEN(__openat64_2)
@@ -163,11 +153,11 @@ TARE_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
 }
 TARE_EXPORT void closefrom(int first) noexcept {
   if (is_on && first >= 0) closing_range(static_cast<unsigned>(first), UINT32_MAX);
-  next_closefrom("closefrom", first);
+  next_closefrom(first);
 }
 
 TARE_EXPORT int dup(int descriptor) noexcept { return duplicated_to(descriptor, next_dup(descriptor)); }
-TARE_EXPORT int dup2(int from, int to) noexcept { return duplicated_to(from, next_dup2("dup2", from, to)); }
+TARE_EXPORT int dup2(int from, int to) noexcept { return duplicated_to(from, next_dup2(from, to)); }
 TARE_EXPORT int dup3(int from, int to, int flags) noexcept { return duplicated_to(from, next_dup3(from, to, flags)); }
 
 #define TARE_CONTROL(name)                                 \

@@ -5,46 +5,36 @@
 #include <sys/uio.h>
 
 #include "files/described.h"
-#include "files/next.h"
+#include "recorder/next.h"
 
 namespace tare::files {
 namespace {
 
-constinit Next<SYS_read, ssize_t, int, void*, std::size_t> next_read;
-constinit Next<SYS_write, ssize_t, int, const void*, std::size_t> next_write;
-constinit Next<SYS_pread64, ssize_t, int, void*, std::size_t, off64_t> next_pread;
-constinit Next<SYS_pwrite64, ssize_t, int, const void*, std::size_t, off64_t> next_pwrite;
-constinit Next<SYS_readv, ssize_t, int, const iovec*, int> next_readv;
-constinit Next<SYS_writev, ssize_t, int, const iovec*, int> next_writev;
-constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_preadv;
-constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_pwritev;
-constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_preadv2;
-constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_pwritev2;
+using recorder::Next;
+using recorder::NextOfLibrary;
+
+constinit Next<SYS_read, ssize_t, int, void*, std::size_t> next_read{"read"};
+constinit Next<SYS_write, ssize_t, int, const void*, std::size_t> next_write{"write"};
+constinit Next<SYS_pread64, ssize_t, int, void*, std::size_t, off64_t> next_pread{"pread64"};
+constinit Next<SYS_pwrite64, ssize_t, int, const void*, std::size_t, off64_t> next_pwrite{"pwrite64"};
+constinit Next<SYS_readv, ssize_t, int, const iovec*, int> next_readv{"readv"};
+constinit Next<SYS_writev, ssize_t, int, const iovec*, int> next_writev{"writev"};
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_preadv{"preadv64"};
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t> next_pwritev{"pwritev64"};
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_preadv2{"preadv64v2"};
+constinit NextOfLibrary<ssize_t, int, const iovec*, int, off64_t, int> next_pwritev2{"pwritev64v2"};
 // What programs call that were compiled with _FORTIFY_SOURCE. The last argument is the size of the buffer.
-constinit NextOfLibrary<ssize_t, int, void*, std::size_t, std::size_t> next_read_chk;
-constinit NextOfLibrary<ssize_t, int, void*, std::size_t, off64_t, std::size_t> next_pread_chk;
-constinit Next<SYS_fsync, int, int> next_fsync;
-constinit Next<SYS_fdatasync, int, int> next_fdatasync;
-constinit Next<SYS_msync, int, void*, std::size_t, int> next_msync;
-constinit Next<SYS_sync_file_range, int, int, off64_t, off64_t, unsigned> next_sync_file_range;
+constinit NextOfLibrary<ssize_t, int, void*, std::size_t, std::size_t> next_read_chk{"__read_chk"};
+constinit NextOfLibrary<ssize_t, int, void*, std::size_t, off64_t, std::size_t> next_pread_chk{"__pread64_chk"};
+constinit Next<SYS_fsync, int, int> next_fsync{"fsync"};
+constinit Next<SYS_fdatasync, int, int> next_fdatasync{"fdatasync"};
+constinit Next<SYS_msync, int, void*, std::size_t, int> next_msync{"msync"};
+constinit Next<SYS_sync_file_range, int, int, off64_t, off64_t, unsigned> next_sync_file_range{"sync_file_range"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  next_read.find("read");
-  next_write.find("write");
-  next_pread.find("pread64");
-  next_pwrite.find("pwrite64");
-  next_readv.find("readv");
-  next_writev.find("writev");
-  next_preadv.find("preadv64");
-  next_pwritev.find("pwritev64");
-  next_preadv2.find("preadv64v2");
-  next_pwritev2.find("pwritev64v2");
-  next_read_chk.find("__read_chk");
-  next_pread_chk.find("__pread64_chk");
-  next_fsync.find("fsync");
-  next_fdatasync.find("fdatasync");
-  next_msync.find("msync");
-  next_sync_file_range.find("sync_file_range");
+  recorder::find_all(next_read, next_write, next_pread, next_pwrite, next_readv, next_writev, next_preadv, next_pwritev,
+                     next_preadv2, next_pwritev2, next_read_chk, next_pread_chk, next_fsync, next_fdatasync, next_msync,
+                     next_sync_file_range);
 }
 
 // Calls of functions that move bytes without an offset.
@@ -114,7 +104,7 @@ TARE_EXPORT ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
 }
 TARE_EXPORT ssize_t __read_chk(int descriptor, void* buffer, std::size_t bytes, std::size_t size) {
   return move<Function::read, Direction::read>(TARE_CALLER, descriptor,
-                                               TARE_REAL(next_read_chk("__read_chk", descriptor, buffer, bytes, size)));
+                                               TARE_REAL(next_read_chk(descriptor, buffer, bytes, size)));
 }
 TARE_EXPORT ssize_t write(int descriptor, const void* buffer, std::size_t bytes) {
   return move<Function::write, Direction::write>(TARE_CALLER, descriptor,
@@ -139,8 +129,7 @@ TARE_READ_AT(pread64, next_pread(descriptor, buffer, bytes, offset))
 #define TARE_READ_AT(name)                                                                                      \
   TARE_EXPORT ssize_t name(int descriptor, void* buffer, std::size_t bytes, off64_t offset, std::size_t size) { \
     return move_at<Function::pread, Direction::read>(                                                           \
-        TARE_CALLER, descriptor, offset,                                                                        \
-        TARE_REAL(next_pread_chk("__pread64_chk", descriptor, buffer, bytes, offset, size)));                   \
+        TARE_CALLER, descriptor, offset, TARE_REAL(next_pread_chk(descriptor, buffer, bytes, offset, size)));   \
   }
 TARE_READ_AT(__pread_chk)
 TARE_READ_AT(__pread64_chk)
@@ -154,21 +143,20 @@ TARE_WRITE_AT(pwrite)
 TARE_WRITE_AT(pwrite64)
 #undef TARE_WRITE_AT
 
-#define TARE_PARTS_AT(name, function, direction)                                                               \
-  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset) {                    \
-    return move_at<Function::function, direction>(                                                             \
-        TARE_CALLER, descriptor, offset, TARE_REAL(next_##function(#name, descriptor, parts, count, offset))); \
+#define TARE_PARTS_AT(name, function, direction)                                                                 \
+  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset) {                      \
+    return move_at<Function::function, direction>(TARE_CALLER, descriptor, offset,                               \
+                                                  TARE_REAL(next_##function(descriptor, parts, count, offset))); \
   }
 TARE_PARTS_AT(preadv, preadv, Direction::read)
 TARE_PARTS_AT(preadv64, preadv, Direction::read)
 TARE_PARTS_AT(pwritev, pwritev, Direction::write)
 TARE_PARTS_AT(pwritev64, pwritev, Direction::write)
 #undef TARE_PARTS_AT
-#define TARE_PARTS_AT(name, function, direction)                                                       \
-  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset, int flags) { \
-    return move_at<Function::function, direction>(                                                     \
-        TARE_CALLER, descriptor, offset,                                                               \
-        TARE_REAL(next_##function##2(#name, descriptor, parts, count, offset, flags)));                \
+#define TARE_PARTS_AT(name, function, direction)                                                                  \
+  TARE_EXPORT ssize_t name(int descriptor, const iovec* parts, int count, off64_t offset, int flags) {            \
+    return move_at<Function::function, direction>(                                                                \
+        TARE_CALLER, descriptor, offset, TARE_REAL(next_##function##2(descriptor, parts, count, offset, flags))); \
   }
 TARE_PARTS_AT(preadv2, preadv, Direction::read)
 TARE_PARTS_AT(preadv64v2, preadv, Direction::read)

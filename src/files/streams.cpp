@@ -8,58 +8,45 @@
 #include <cstring>
 
 #include "files/described.h"
-#include "files/next.h"
 #include "files/opening.h"
 #include "recorder/errno_guard.h"
+#include "recorder/next.h"
 
 namespace tare::files {
 namespace {
 
 using format::FileAccess;
 using format::FileInterface;
+using recorder::NextOfLibrary;
 
-constinit NextOfLibrary<FILE*, const char*, const char*> next_fopen;
-constinit NextOfLibrary<FILE*, int, const char*> next_fdopen;
-constinit NextOfLibrary<FILE*, const char*, const char*, FILE*> next_freopen;
-constinit NextOfLibrary<int, FILE*> next_fclose;
-constinit NextOfLibrary<int, FILE*> next_pclose;
-constinit NextOfLibrary<int, FILE*> next_fflush;
-constinit NextOfLibrary<int, FILE*, off64_t, int> next_fseek;
-constinit NextOfLibrary<void, FILE*> next_rewind;
-constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, FILE*> next_fread;
-constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, FILE*> next_fread_unlocked;
-constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, std::size_t, FILE*> next_fread_chk;
-constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, std::size_t, FILE*> next_fread_unlocked_chk;
-constinit NextOfLibrary<std::size_t, const void*, std::size_t, std::size_t, FILE*> next_fwrite;
-constinit NextOfLibrary<std::size_t, const void*, std::size_t, std::size_t, FILE*> next_fwrite_unlocked;
-constinit NextOfLibrary<char*, char*, int, FILE*> next_fgets;
-constinit NextOfLibrary<char*, char*, std::size_t, int, FILE*> next_fgets_chk;
-constinit NextOfLibrary<int, const char*, FILE*> next_fputs;
-constinit NextOfLibrary<int, const char*> next_puts;
-constinit NextOfLibrary<int, FILE*, const char*, va_list> next_vfprintf;
-constinit NextOfLibrary<int, FILE*, int, const char*, va_list> next_vfprintf_chk;
+constinit NextOfLibrary<FILE*, const char*, const char*> next_fopen{"fopen64"};
+constinit NextOfLibrary<FILE*, int, const char*> next_fdopen{"fdopen"};
+constinit NextOfLibrary<FILE*, const char*, const char*, FILE*> next_freopen{"freopen64"};
+constinit NextOfLibrary<int, FILE*> next_fclose{"fclose"};
+constinit NextOfLibrary<int, FILE*> next_pclose{"pclose"};
+constinit NextOfLibrary<int, FILE*> next_fflush{"fflush"};
+constinit NextOfLibrary<int, FILE*, off64_t, int> next_fseek{"fseeko64"};
+constinit NextOfLibrary<void, FILE*> next_rewind{"rewind"};
+constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, FILE*> next_fread{"fread"};
+constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, FILE*> next_fread_unlocked{"fread_unlocked"};
+constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, std::size_t, FILE*> next_fread_chk{"__fread_chk"};
+constinit NextOfLibrary<std::size_t, void*, std::size_t, std::size_t, std::size_t, FILE*> next_fread_unlocked_chk{
+    "__fread_unlocked_chk"};
+constinit NextOfLibrary<std::size_t, const void*, std::size_t, std::size_t, FILE*> next_fwrite{"fwrite"};
+constinit NextOfLibrary<std::size_t, const void*, std::size_t, std::size_t, FILE*> next_fwrite_unlocked{
+    "fwrite_unlocked"};
+constinit NextOfLibrary<char*, char*, int, FILE*> next_fgets{"fgets"};
+constinit NextOfLibrary<char*, char*, std::size_t, int, FILE*> next_fgets_chk{"__fgets_chk"};
+constinit NextOfLibrary<int, const char*, FILE*> next_fputs{"fputs"};
+constinit NextOfLibrary<int, const char*> next_puts{"puts"};
+constinit NextOfLibrary<int, FILE*, const char*, va_list> next_vfprintf{"vfprintf"};
+constinit NextOfLibrary<int, FILE*, int, const char*, va_list> next_vfprintf_chk{"__vfprintf_chk"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  next_fopen.find("fopen64");
-  next_fdopen.find("fdopen");
-  next_freopen.find("freopen64");
-  next_fclose.find("fclose");
-  next_pclose.find("pclose");
-  next_fflush.find("fflush");
-  next_fseek.find("fseeko64");
-  next_rewind.find("rewind");
-  next_fread.find("fread");
-  next_fread_unlocked.find("fread_unlocked");
-  next_fread_chk.find("__fread_chk");
-  next_fread_unlocked_chk.find("__fread_unlocked_chk");
-  next_fwrite.find("fwrite");
-  next_fwrite_unlocked.find("fwrite_unlocked");
-  next_fgets.find("fgets");
-  next_fgets_chk.find("__fgets_chk");
-  next_fputs.find("fputs");
-  next_puts.find("puts");
-  next_vfprintf.find("vfprintf");
-  next_vfprintf_chk.find("__vfprintf_chk");
+  recorder::find_all(next_fopen, next_fdopen, next_freopen, next_fclose, next_pclose, next_fflush, next_fseek,
+                     next_rewind, next_fread, next_fread_unlocked, next_fread_chk, next_fread_unlocked_chk, next_fwrite,
+                     next_fwrite_unlocked, next_fgets, next_fgets_chk, next_fputs, next_puts, next_vfprintf,
+                     next_vfprintf_chk);
 }
 
 // The flags of open() that a mode of fopen() stands for.
@@ -145,34 +132,34 @@ using tare::format::FileInterface;
 // Not noexcept: they are cancellation points, and a thread that is cancelled unwinds its stack.
 extern "C" {
 
-#define TARE_OPEN(name)                                                                                    \
-  TARE_EXPORT FILE* name(const char* path, const char* mode) {                                             \
-    return open_with<Function::fopen, FileInterface::stdio>(TARE_CALLER, flags_of(mode),                   \
-                                                            TARE_REAL(next_fopen("fopen64", path, mode))); \
+#define TARE_OPEN(name)                                                                         \
+  TARE_EXPORT FILE* name(const char* path, const char* mode) {                                  \
+    return open_with<Function::fopen, FileInterface::stdio>(TARE_CALLER, flags_of(mode),        \
+                                                            TARE_REAL(next_fopen(path, mode))); \
   }
 TARE_OPEN(fopen)
 TARE_OPEN(fopen64)
 #undef TARE_OPEN
 TARE_EXPORT FILE* fdopen(int descriptor, const char* mode) noexcept {
-  return open_with<Function::fdopen, FileInterface::stdio, Opens::stream>(
-      TARE_CALLER, flags_of(mode), TARE_REAL(next_fdopen("fdopen", descriptor, mode)));
+  return open_with<Function::fdopen, FileInterface::stdio, Opens::stream>(TARE_CALLER, flags_of(mode),
+                                                                          TARE_REAL(next_fdopen(descriptor, mode)));
 }
-#define TARE_OPEN(name)                                                                         \
-  TARE_EXPORT FILE* name(const char* path, const char* mode, FILE* stream) {                    \
-    if (is_on) release(closing(descriptor_of(stream)));                                         \
-    return open_with<Function::freopen, FileInterface::stdio>(                                  \
-        TARE_CALLER, flags_of(mode), TARE_REAL(next_freopen("freopen64", path, mode, stream))); \
+#define TARE_OPEN(name)                                                                                     \
+  TARE_EXPORT FILE* name(const char* path, const char* mode, FILE* stream) {                                \
+    if (is_on) release(closing(descriptor_of(stream)));                                                     \
+    return open_with<Function::freopen, FileInterface::stdio>(TARE_CALLER, flags_of(mode),                  \
+                                                              TARE_REAL(next_freopen(path, mode, stream))); \
   }
 TARE_OPEN(freopen)
 TARE_OPEN(freopen64)
 #undef TARE_OPEN
 
 TARE_EXPORT int fclose(FILE* stream) {
-  if (!is_on) return next_fclose("fclose", stream);
+  if (!is_on) return next_fclose(stream);
   const int descriptor = descriptor_of(stream);
   OpenFile* file = closing(descriptor);
   const int result = measure<Function::fclose>(
-      TARE_CALLER, {-1, file}, TARE_REAL(next_fclose("fclose", stream)),
+      TARE_CALLER, {-1, file}, TARE_REAL(next_fclose(stream)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int failed) {
         if (file != nullptr) count_other(thread, span, FileAccess::close, FileInterface::stdio, file, failed < 0);
@@ -183,13 +170,13 @@ TARE_EXPORT int fclose(FILE* stream) {
 // Not measured: most of its time is that of the other process.
 TARE_EXPORT int pclose(FILE* stream) {
   if (is_on) release(closing(descriptor_of(stream)));
-  return next_pclose("pclose", stream);
+  return next_pclose(stream);
 }
 TARE_EXPORT int fflush(FILE* stream) {
-  if (!is_on) return next_fflush("fflush", stream);
+  if (!is_on) return next_fflush(stream);
   const int descriptor = descriptor_of(stream);
   return measure<Function::fflush>(
-      TARE_CALLER, {descriptor}, TARE_REAL(next_fflush("fflush", stream)),
+      TARE_CALLER, {descriptor}, TARE_REAL(next_fflush(stream)),
       [&](int, std::uint64_t error) { return described(descriptor, error); },
       [&](const tare::stack::Thread& thread, const Span& span, int result) {
         if (descriptor < 0) return;
@@ -200,58 +187,56 @@ TARE_EXPORT int fflush(FILE* stream) {
 }
 
 TARE_EXPORT int fseek(FILE* stream, long offset, int whence) {
-  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek(stream, offset, whence)));
 }
 TARE_EXPORT int fseeko(FILE* stream, off_t offset, int whence) {
-  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek(stream, offset, whence)));
 }
 TARE_EXPORT int fseeko64(FILE* stream, off64_t offset, int whence) {
-  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek("fseeko64", stream, offset, whence)));
+  return seek(TARE_CALLER, stream, offset, whence, TARE_REAL(next_fseek(stream, offset, whence)));
 }
-TARE_EXPORT void rewind(FILE* stream) {
-  seek(TARE_CALLER, stream, 0, SEEK_SET, TARE_REAL((next_rewind("rewind", stream), 0)));
-}
+TARE_EXPORT void rewind(FILE* stream) { seek(TARE_CALLER, stream, 0, SEEK_SET, TARE_REAL((next_rewind(stream), 0))); }
 
-#define TARE_READ(name)                                                                                             \
-  TARE_EXPORT std::size_t name(void* to, std::size_t size, std::size_t count, FILE* stream) {                       \
-    return move_elements<Function::fread, Direction::read>(TARE_CALLER, size, count, stream,                        \
-                                                           TARE_REAL(next_##name(#name, to, size, count, stream))); \
+#define TARE_READ(name)                                                                                      \
+  TARE_EXPORT std::size_t name(void* to, std::size_t size, std::size_t count, FILE* stream) {                \
+    return move_elements<Function::fread, Direction::read>(TARE_CALLER, size, count, stream,                 \
+                                                           TARE_REAL(next_##name(to, size, count, stream))); \
   }
 TARE_READ(fread)
 TARE_READ(fread_unlocked)
 #undef TARE_READ
 #define TARE_READ(name)                                                                                             \
   TARE_EXPORT std::size_t __##name(void* to, std::size_t room, std::size_t size, std::size_t count, FILE* stream) { \
-    return move_elements<Function::fread, Direction::read>(                                                         \
-        TARE_CALLER, size, count, stream, TARE_REAL(next_##name("__" #name, to, room, size, count, stream)));       \
+    return move_elements<Function::fread, Direction::read>(TARE_CALLER, size, count, stream,                        \
+                                                           TARE_REAL(next_##name(to, room, size, count, stream)));  \
   }
 TARE_READ(fread_chk)
 TARE_READ(fread_unlocked_chk)
 #undef TARE_READ
-#define TARE_WRITE(name)                                                                              \
-  TARE_EXPORT std::size_t name(const void* from, std::size_t size, std::size_t count, FILE* stream) { \
-    return move_elements<Function::fwrite, Direction::write>(                                         \
-        TARE_CALLER, size, count, stream, TARE_REAL(next_##name(#name, from, size, count, stream)));  \
+#define TARE_WRITE(name)                                                                                         \
+  TARE_EXPORT std::size_t name(const void* from, std::size_t size, std::size_t count, FILE* stream) {            \
+    return move_elements<Function::fwrite, Direction::write>(TARE_CALLER, size, count, stream,                   \
+                                                             TARE_REAL(next_##name(from, size, count, stream))); \
   }
 TARE_WRITE(fwrite)
 TARE_WRITE(fwrite_unlocked)
 #undef TARE_WRITE
 
 TARE_EXPORT char* fgets(char* to, int room, FILE* stream) {
-  return get_line(TARE_CALLER, stream, TARE_REAL(next_fgets("fgets", to, room, stream)));
+  return get_line(TARE_CALLER, stream, TARE_REAL(next_fgets(to, room, stream)));
 }
 TARE_EXPORT char* __fgets_chk(char* to, std::size_t size, int room, FILE* stream) {
-  return get_line(TARE_CALLER, stream, TARE_REAL(next_fgets_chk("__fgets_chk", to, size, room, stream)));
+  return get_line(TARE_CALLER, stream, TARE_REAL(next_fgets_chk(to, size, room, stream)));
 }
 TARE_EXPORT int fputs(const char* text, FILE* stream) {
   return move<Function::fputs, Direction::write>(
-      TARE_CALLER, stream, TARE_REAL(next_fputs("fputs", text, stream)),
+      TARE_CALLER, stream, TARE_REAL(next_fputs(text, stream)),
       [&](int result) { return result < 0 ? ssize_t{-1} : static_cast<ssize_t>(std::strlen(text)); });
 }
 TARE_EXPORT int puts(const char* text) {
-  return move<Function::puts, Direction::write>(
-      TARE_CALLER, stdout, TARE_REAL(next_puts("puts", text)),
-      [&](int result) { return result < 0 ? ssize_t{-1} : static_cast<ssize_t>(std::strlen(text) + 1); });
+  return move<Function::puts, Direction::write>(TARE_CALLER, stdout, TARE_REAL(next_puts(text)), [&](int result) {
+    return result < 0 ? ssize_t{-1} : static_cast<ssize_t>(std::strlen(text) + 1);
+  });
 }
 
 // What ends in vfprintf or, in programs that were compiled with _FORTIFY_SOURCE, in __vfprintf_chk.
@@ -265,27 +250,27 @@ TARE_EXPORT int puts(const char* text) {
   return result
 
 TARE_EXPORT int fprintf(FILE* stream, const char* format, ...) {
-  TARE_PRINT_ARGUMENTS(fprintf, stream, next_vfprintf("vfprintf", stream, format, arguments));
+  TARE_PRINT_ARGUMENTS(fprintf, stream, next_vfprintf(stream, format, arguments));
 }
 TARE_EXPORT int vfprintf(FILE* stream, const char* format, va_list arguments) {
-  return TARE_PRINT(fprintf, stream, next_vfprintf("vfprintf", stream, format, arguments));
+  return TARE_PRINT(fprintf, stream, next_vfprintf(stream, format, arguments));
 }
 TARE_EXPORT int printf(const char* format, ...) {
-  TARE_PRINT_ARGUMENTS(printf, stdout, next_vfprintf("vfprintf", stdout, format, arguments));
+  TARE_PRINT_ARGUMENTS(printf, stdout, next_vfprintf(stdout, format, arguments));
 }
 TARE_EXPORT int vprintf(const char* format, va_list arguments) {
-  return TARE_PRINT(printf, stdout, next_vfprintf("vfprintf", stdout, format, arguments));
+  return TARE_PRINT(printf, stdout, next_vfprintf(stdout, format, arguments));
 }
 TARE_EXPORT int __fprintf_chk(FILE* stream, int flag, const char* format, ...) {
-  TARE_PRINT_ARGUMENTS(fprintf, stream, next_vfprintf_chk("__vfprintf_chk", stream, flag, format, arguments));
+  TARE_PRINT_ARGUMENTS(fprintf, stream, next_vfprintf_chk(stream, flag, format, arguments));
 }
 TARE_EXPORT int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list arguments) {
-  return TARE_PRINT(fprintf, stream, next_vfprintf_chk("__vfprintf_chk", stream, flag, format, arguments));
+  return TARE_PRINT(fprintf, stream, next_vfprintf_chk(stream, flag, format, arguments));
 }
 TARE_EXPORT int __printf_chk(int flag, const char* format, ...) {
-  TARE_PRINT_ARGUMENTS(printf, stdout, next_vfprintf_chk("__vfprintf_chk", stdout, flag, format, arguments));
+  TARE_PRINT_ARGUMENTS(printf, stdout, next_vfprintf_chk(stdout, flag, format, arguments));
 }
 TARE_EXPORT int __vprintf_chk(int flag, const char* format, va_list arguments) {
-  return TARE_PRINT(printf, stdout, next_vfprintf_chk("__vfprintf_chk", stdout, flag, format, arguments));
+  return TARE_PRINT(printf, stdout, next_vfprintf_chk(stdout, flag, format, arguments));
 }
 }

@@ -1,6 +1,5 @@
 #include "stacks/signals.h"
 
-#include <dlfcn.h>
 #include <sys/signalfd.h>
 
 #include <atomic>
@@ -9,37 +8,25 @@
 #include <ctime>
 
 #include "recorder/errno_guard.h"
+#include "recorder/next.h"
 #include "recorder/system.h"
 #include "stacks/timer.h"
 
 namespace tare::stacks {
 namespace {
 
-template <class Signature>
-struct Next;
-// A function below this library.
-template <class Result, class... Parameters>
-struct Next<Result(Parameters...)> {
-  using Function = Result(Parameters...);
-  Function* found = nullptr;
-  void find(const char* name) noexcept { found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)); }
-};
+using recorder::NextOfLibrary;
 
 using Handler = void (*)(int);
-constinit Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction;
-constinit Next<Handler(int, Handler)> next_signal;
-constinit Next<int(const sigset_t*, int*)> next_sigwait;
-constinit Next<int(const sigset_t*, siginfo_t*)> next_sigwaitinfo;
-constinit Next<int(const sigset_t*, siginfo_t*, const timespec*)> next_sigtimedwait;
-constinit Next<int(int, const sigset_t*, int)> next_signalfd;
+constinit NextOfLibrary<int, int, const struct sigaction*, struct sigaction*> next_sigaction{"sigaction"};
+constinit NextOfLibrary<Handler, int, Handler> next_signal{"signal"};
+constinit NextOfLibrary<int, const sigset_t*, int*> next_sigwait{"sigwait"};
+constinit NextOfLibrary<int, const sigset_t*, siginfo_t*> next_sigwaitinfo{"sigwaitinfo"};
+constinit NextOfLibrary<int, const sigset_t*, siginfo_t*, const timespec*> next_sigtimedwait{"sigtimedwait"};
+constinit NextOfLibrary<int, int, const sigset_t*, int> next_signalfd{"signalfd"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  next_sigaction.find("sigaction");
-  next_signal.find("signal");
-  next_sigwait.find("sigwait");
-  next_sigwaitinfo.find("sigwaitinfo");
-  next_sigtimedwait.find("sigtimedwait");
-  next_signalfd.find("signalfd");
+  recorder::find_all(next_sigaction, next_signal, next_sigwait, next_sigwaitinfo, next_sigtimedwait, next_signalfd);
 }
 
 constinit std::atomic<bool> is_taken{false};
@@ -110,13 +97,13 @@ sigset_t without_timers(const sigset_t& signals) noexcept {
 
 void take_signal(OfTimers* of_timers) noexcept {
   const Undisturbed undisturbed;
-  if (is_taken.load(std::memory_order_relaxed) || next_sigaction.found == nullptr) return;
+  if (is_taken.load(std::memory_order_relaxed)) return;
   timers_handler = of_timers;
   struct sigaction action {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
-  if (next_sigaction.found(signal_number, &action, &of_program) == 0) is_taken.store(true, std::memory_order_release);
+  if (next_sigaction(signal_number, &action, &of_program) == 0) is_taken.store(true, std::memory_order_release);
 }
 
 void release_signal() noexcept { lock.reset(); }
@@ -130,10 +117,7 @@ extern "C" {
 
 TARE_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   using namespace tare::stacks;
-  if (!is_kept(number)) {
-    if (next_sigaction.found == nullptr) find_next();
-    return next_sigaction.found(number, action, before);
-  }
+  if (!is_kept(number)) return next_sigaction(number, action, before);
   const struct sigaction kept = keep(action);
   if (before != nullptr) *before = kept;
   return 0;
@@ -141,10 +125,7 @@ TARE_EXPORT int sigaction(int number, const struct sigaction* action, struct sig
 
 TARE_EXPORT __sighandler_t signal(int number, __sighandler_t handler) noexcept {
   using namespace tare::stacks;
-  if (!is_kept(number)) {
-    if (next_signal.found == nullptr) find_next();
-    return next_signal.found(number, handler);
-  }
+  if (!is_kept(number)) return next_signal(number, handler);
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
@@ -153,29 +134,25 @@ TARE_EXPORT __sighandler_t signal(int number, __sighandler_t handler) noexcept {
 
 TARE_EXPORT int sigwait(const sigset_t* signals, int* number) {
   using namespace tare::stacks;
-  if (next_sigwait.found == nullptr) find_next();
   const sigset_t others = without_timers(*signals);
-  return next_sigwait.found(&others, number);
+  return next_sigwait(&others, number);
 }
 
 TARE_EXPORT int sigwaitinfo(const sigset_t* signals, siginfo_t* info) {
   using namespace tare::stacks;
-  if (next_sigwaitinfo.found == nullptr) find_next();
   const sigset_t others = without_timers(*signals);
-  return next_sigwaitinfo.found(&others, info);
+  return next_sigwaitinfo(&others, info);
 }
 
 TARE_EXPORT int sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* timeout) {
   using namespace tare::stacks;
-  if (next_sigtimedwait.found == nullptr) find_next();
   const sigset_t others = without_timers(*signals);
-  return next_sigtimedwait.found(&others, info, timeout);
+  return next_sigtimedwait(&others, info, timeout);
 }
 
 TARE_EXPORT int signalfd(int descriptor, const sigset_t* signals, int flags) noexcept {
   using namespace tare::stacks;
-  if (next_signalfd.found == nullptr) find_next();
   const sigset_t others = without_timers(*signals);
-  return next_signalfd.found(descriptor, &others, flags);
+  return next_signalfd(descriptor, &others, flags);
 }
 }
