@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "files/own_process.h"
 #include "recorder/commit_call.h"
 #include "recorder/here.h"
 #include "recorder/inside.h"
+#include "recorder/own_process.h"
 #include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
 #include "stack/signal_handler.h"
@@ -17,7 +17,7 @@ namespace {
 // The first call of a thread. A signal handler may have interrupted anything, so it does not begin to record; nor does
 // a child of vfork, which shares the memory of its parent.
 [[gnu::cold, gnu::noinline]] recorder::Location* first_location(const stack::Frame& caller) noexcept {
-  if (!is_own_process() || stack::is_in_signal_handler(caller)) return nullptr;
+  if (!recorder::is_own_process() || stack::is_in_signal_handler(caller)) return nullptr;
   return recorder::here();
 }
 

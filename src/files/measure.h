@@ -49,12 +49,17 @@ bool has_failed(Object* result) noexcept {
   return result == nullptr;
 }
 
+struct Failed {
+  bool operator()(auto result) const noexcept { return has_failed(result); }
+};
+
 // Measures real(), a call of the function made in the frame `caller` (TARE_CALLER). describe(result, error) returns the
 // bytes that it has moved and its arguments, as end() takes them; `error`: errno if the call failed, else 0.
-// count(thread, span, result) counts it in the table of files.
-template <Function function, class Real, class Describe, class Count>
+// count(thread, span, result) counts it in the table of files. failed(result), if the result does not say so: whether
+// the call has failed, as is known behind count().
+template <Function function, class Real, class Describe, class Count, class Fails = Failed>
 [[gnu::always_inline]] inline auto measure(const stack::Frame& caller, WorksOn on, Real real, Describe describe,
-                                           Count count) {
+                                           Count count, Fails failed = {}) {
   Begun begun;
   stack::Thread* thread = begin(function, caller, on, begun);
   if (thread == nullptr) return real();
@@ -63,7 +68,7 @@ template <Function function, class Real, class Describe, class Count>
   const std::uint64_t leave = recorder::now();
   const int number = errno;
   count(*thread, Span{begun.enter, leave}, result);
-  const auto [bytes, arguments] = describe(result, has_failed(result) ? static_cast<std::uint64_t>(number) : 0);
+  const auto [bytes, arguments] = describe(result, failed(result) ? static_cast<std::uint64_t>(number) : 0);
   end(*thread, begun, leave, bytes, arguments);
   errno = number;
   return result;

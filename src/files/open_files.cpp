@@ -10,10 +10,10 @@
 #include <climits>
 #include <cstdio>
 
-#include "files/own_process.h"
 #include "recorder/clock.h"
 #include "recorder/errno_guard.h"
 #include "recorder/inside.h"
+#include "recorder/own_process.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
 
@@ -110,7 +110,7 @@ void forget(unsigned descriptor) noexcept {
 // The child of vfork shares this memory, but not the descriptors.
 OpenFile* look_up(int descriptor, std::uint64_t time) noexcept {
   const recorder::ErrnoGuard guard;
-  if (!is_own_process()) return nullptr;
+  if (!recorder::is_own_process()) return nullptr;
   const recorder::Locked locked(lock);
   return look_up_locked(descriptor, time);
 }
@@ -142,7 +142,7 @@ format::FileUse* new_use_of(OpenFile* file, format::FileInterface interface, std
 }
 
 OpenFile* opened(int descriptor) noexcept {
-  if (!is_one_of(descriptor) || !is_own_process()) return nullptr;
+  if (!is_one_of(descriptor) || !recorder::is_own_process()) return nullptr;
   const recorder::ErrnoGuard guard;
   const recorder::Locked locked(lock);
   OpenFile* file = look_up_locked(descriptor, recorder::now());
@@ -151,7 +151,7 @@ OpenFile* opened(int descriptor) noexcept {
 }
 
 void duplicated(int from, int to) noexcept {
-  if (from == to || !is_one_of(to) || !is_own_process()) return;
+  if (from == to || !is_one_of(to) || !recorder::is_own_process()) return;
   if (has_interrupted_tare()) return forget(static_cast<unsigned>(to));
   const recorder::Locked locked(lock);
   OpenFile* file = is_one_of(from) ? known->descriptors[from].file.load(std::memory_order_relaxed) : nullptr;
@@ -162,7 +162,7 @@ void duplicated(int from, int to) noexcept {
 OpenFile* closing(int descriptor) noexcept {
   if (!is_one_of(descriptor)) return nullptr;
   const Descriptor& of = known->descriptors[descriptor];
-  if (of.file.load(std::memory_order_relaxed) == nullptr || !is_own_process()) return nullptr;
+  if (of.file.load(std::memory_order_relaxed) == nullptr || !recorder::is_own_process()) return nullptr;
   if (has_interrupted_tare()) {
     forget(static_cast<unsigned>(descriptor));
     return nullptr;
@@ -182,7 +182,7 @@ void release(OpenFile* file) noexcept {
 }
 
 void closing_range(unsigned first, unsigned last) noexcept {
-  if (known == nullptr || !is_own_process()) return;
+  if (known == nullptr || !recorder::is_own_process()) return;
   last = std::min(last, capacity - 1);
   if (has_interrupted_tare()) {
     for (unsigned descriptor = first; descriptor <= last; ++descriptor) forget(descriptor);

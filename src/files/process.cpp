@@ -1,7 +1,7 @@
 #include "files/process.h"
 
-#include "files/own_process.h"
 #include "files/source.h"
+#include "recorder/own_process.h"
 #include "recorder/process.h"
 #include "recorder/sources.h"
 
@@ -14,7 +14,7 @@ namespace {
 // Not at the first call, which may be in a signal handler.
 [[gnu::constructor]] void choose() noexcept {
   if (!recorder::run_given() || !recorder::is_on(source) || recorder::is_launcher()) return;
-  note_own_process();
+  recorder::note_own_process();
   is_on = true;
 }
 

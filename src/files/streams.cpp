@@ -61,7 +61,8 @@ int flags_of(const char* mode) noexcept {
   return flags;
 }
 
-// Calls that move bytes. bytes_of_result(result): how many it has moved; negative: it failed.
+// Calls that move bytes. bytes_of_result(result): how many it has moved; negative: it failed. (A result that tells of
+// no bytes is of an error, or of the end of the file.)
 template <Function function, Direction direction, class Real, class Bytes>
 [[gnu::always_inline]] inline auto move(const stack::Frame& caller, FILE* stream, Real real, Bytes bytes_of_result) {
   if (!is_on) [[likely]]
@@ -73,7 +74,8 @@ template <Function function, Direction direction, class Real, class Bytes>
       [&](const stack::Thread& thread, const Span& span, auto result) {
         bytes = bytes_of_result(result);
         count_stream<direction>(thread, span, descriptor, bytes);
-      });
+      },
+      [&](auto) { return bytes < 0; });
 }
 
 // Whole elements of fread and fwrite.

@@ -11,6 +11,7 @@
 #include "recorder/here.h"
 #include "recorder/system.h"
 #include "recorder/weighed_call.h"
+#include "stack/own_code.h"
 #include "stack/recipe.h"
 
 namespace tare::openmp {
@@ -66,6 +67,23 @@ void show(const stack::Thread& thread, const Construct* construct, Function func
   shown.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
 }
 
+bool is_in_runtime(std::uintptr_t address) noexcept {
+  return stack::recipe_of(address).place == stack::Recipe::native_binding;
+}
+
+// Whether a function of the program has called those of the runtime that lead to this frame; if not, they have begun
+// the thread, as far as the stack shows.
+bool is_called_by_program(stack::Frame frame, const stack::Stack& stack) noexcept {
+  constexpr unsigned most_frames = 32;
+  for (unsigned i = 0; i < most_frames; ++i) {
+    if (!is_in_runtime(frame.return_address) && !stack::is_own_code(frame.return_address)) break;
+    stack::Step read{};
+    if (!stack.holds(frame.stack) || !stack::step(stack::recipe_of(frame.return_address), stack, frame, read))
+      return false;
+  }
+  return stack::recipe_of(frame.return_address).place != stack::Recipe::system;
+}
+
 bool is_among(Function function, std::initializer_list<Function> functions) noexcept {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
 }
@@ -104,10 +122,9 @@ bool Event::prepare(bool is_begin) noexcept {
 std::uint32_t Event::site(const void* code) noexcept {
   if (thread_->counts_only) [[unlikely]]
     return 0;
-  const auto address = reinterpret_cast<std::uintptr_t>(code);
   const std::uint32_t of_region = region().site;
-  if (of_region != 0 && stack::recipe_of(address).place == stack::Recipe::native_binding) [[unlikely]]
-    return of_region;
+  if (of_region != 0 && is_in_runtime(reinterpret_cast<std::uintptr_t>(code))) [[unlikely]]
+    if (!is_called_by_program(caller_, thread_->stack)) return of_region;
   return stack::site_of(*thread_, caller_.return_address, caller_.stack, caller_.base).number;
 }
 

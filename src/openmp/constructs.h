@@ -66,8 +66,9 @@ class Event {
   explicit operator bool() const noexcept { return constructs_ != nullptr; }
 
   // The call site of the frame `caller`; 0 in a thread that only counts. `code`: where the program goes on behind the
-  // call. If that is in the runtime, the compiler has made the call a jump at the end of the function that the runtime
-  // has called: then the site is that of the region.
+  // call, as the runtime says. If that is in the runtime, one of its functions has called another, or the compiler has
+  // made the call a jump at the end of the function that the runtime has called. Then the stack of a thread that the
+  // runtime has begun has no frame of the program, and the site is that of the region.
   std::uint32_t site(const void* code) noexcept;
   // That of a region which the frame `caller` begins. `function`: what its threads run, if that is known. Its first
   // line is that of the region, which GCC does not give the call; so it is the innermost frame.

@@ -130,7 +130,10 @@ void take_sample(void* context) noexcept {
   const std::uint64_t begin = recorder::now();
   const auto& at = *static_cast<const ucontext_t*>(context);
   const LoaderAside aside;
-  if (!has_room(at, static_cast<const stack::Thread&>(*location).stack)) return;
+  if (!has_room(at, static_cast<const stack::Thread&>(*location).stack)) {  // the time is not that of the next sample
+    std::atomic_ref(table->missed_ns).fetch_add(ns_since_last(), std::memory_order_relaxed);
+    return;
+  }
   // A call that was left by longjmp is not under way any more. In a call, the loader may be at work, so only a thread
   // that is in the program's own code is asked.
   const stack::Module* module = stack::known_module(processor::instruction_of(at));

@@ -9,6 +9,7 @@
 
 #include "recorder/errno_guard.h"
 #include "recorder/next.h"
+#include "recorder/own_process.h"
 #include "recorder/system.h"
 #include "stacks/timer.h"
 
@@ -20,13 +21,11 @@ using recorder::NextOfLibrary;
 using Handler = void (*)(int);
 constinit NextOfLibrary<int, int, const struct sigaction*, struct sigaction*> next_sigaction{"sigaction"};
 constinit NextOfLibrary<Handler, int, Handler> next_signal{"signal"};
-constinit NextOfLibrary<int, const sigset_t*, int*> next_sigwait{"sigwait"};
-constinit NextOfLibrary<int, const sigset_t*, siginfo_t*> next_sigwaitinfo{"sigwaitinfo"};
 constinit NextOfLibrary<int, const sigset_t*, siginfo_t*, const timespec*> next_sigtimedwait{"sigtimedwait"};
 constinit NextOfLibrary<int, int, const sigset_t*, int> next_signalfd{"signalfd"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  recorder::find_all(next_sigaction, next_signal, next_sigwait, next_sigwaitinfo, next_sigtimedwait, next_signalfd);
+  recorder::find_all(next_sigaction, next_signal, next_sigtimedwait, next_signalfd);
 }
 
 constinit std::atomic<bool> is_taken{false};
@@ -75,8 +74,24 @@ void handle(int number, siginfo_t* info, void* context) noexcept {
     pass_on(number, info, context);
 }
 
-// Whether the program's setting of the signal is to be kept here instead.
-bool is_kept(int number) noexcept { return number == signal_number && is_taken.load(std::memory_order_acquire); }
+// a - b; nothing, if that is negative.
+timespec difference(const timespec& a, const timespec& b) noexcept {
+  timespec result{a.tv_sec - b.tv_sec, a.tv_nsec - b.tv_nsec};
+  if (result.tv_nsec < 0) result = {result.tv_sec - 1, result.tv_nsec + 1'000'000'000};
+  return result.tv_sec < 0 ? timespec{} : result;
+}
+
+timespec monotonic_now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now;
+}
+
+// Whether the program's setting of the signal is to be kept here instead. A child of vfork, which shares this memory,
+// but not the handlers, sets its own.
+bool is_kept(int number) noexcept {
+  return number == signal_number && is_taken.load(std::memory_order_acquire) && recorder::is_own_process();
+}
 
 // Keeps the setting, if there is one, and returns the one before.
 struct sigaction keep(const struct sigaction* action) noexcept {
@@ -86,16 +101,24 @@ struct sigaction keep(const struct sigaction* action) noexcept {
   return before;
 }
 
-// The signals, but for that of the timers.
-sigset_t without_timers(const sigset_t& signals) noexcept {
-  sigset_t others = signals;
-  if (is_taken.load(std::memory_order_acquire)) sigdelset(&others, signal_number);
-  return others;
+// Waits for `timeout` (nullptr: without an end) for one of the signals that no timer has sent. Returns its number; -1
+// with errno as sigtimedwait sets it.
+int wait_for(const sigset_t& signals, siginfo_t* info, const timespec* timeout) {
+  siginfo_t own_info;
+  if (info == nullptr) info = &own_info;
+  const timespec begin = monotonic_now();
+  timespec left = timeout == nullptr ? timespec{} : *timeout;
+  for (;;) {
+    const int number = next_sigtimedwait(&signals, info, timeout == nullptr ? nullptr : &left);
+    if (number != signal_number || !is_of_timer(*info)) return number;
+    if (timeout != nullptr) left = difference(*timeout, difference(monotonic_now(), begin));
+  }
 }
 
 }  // namespace
 
 void take_signal(OfTimers* of_timers) noexcept {
+  recorder::note_own_process();
   const Undisturbed undisturbed;
   if (is_taken.load(std::memory_order_relaxed)) return;
   timers_handler = of_timers;
@@ -134,25 +157,28 @@ TARE_EXPORT __sighandler_t signal(int number, __sighandler_t handler) noexcept {
 
 TARE_EXPORT int sigwait(const sigset_t* signals, int* number) {
   using namespace tare::stacks;
-  const sigset_t others = without_timers(*signals);
-  return next_sigwait(&others, number);
+  for (;;) {
+    const int found = wait_for(*signals, nullptr, nullptr);
+    if (found < 0 && errno == EINTR) continue;
+    if (found < 0) return errno;
+    *number = found;
+    return 0;
+  }
 }
 
 TARE_EXPORT int sigwaitinfo(const sigset_t* signals, siginfo_t* info) {
-  using namespace tare::stacks;
-  const sigset_t others = without_timers(*signals);
-  return next_sigwaitinfo(&others, info);
+  return tare::stacks::wait_for(*signals, info, nullptr);
 }
 
 TARE_EXPORT int sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* timeout) {
-  using namespace tare::stacks;
-  const sigset_t others = without_timers(*signals);
-  return next_sigtimedwait(&others, info, timeout);
+  return tare::stacks::wait_for(*signals, info, timeout);
 }
 
+// A descriptor would tell of the signals of timers, too, so it has none of this signal.
 TARE_EXPORT int signalfd(int descriptor, const sigset_t* signals, int flags) noexcept {
   using namespace tare::stacks;
-  const sigset_t others = without_timers(*signals);
+  sigset_t others = *signals;
+  if (is_taken.load(std::memory_order_acquire)) sigdelset(&others, signal_number);
   return next_signalfd(descriptor, &others, flags);
 }
 }

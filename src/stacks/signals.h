@@ -1,6 +1,6 @@
 // The signal of the timers, which the program may use, too. The library exports sigaction, signal, and the functions
 // that wait for signals ahead of the C library's. So a handler that the program sets is kept, and called for all
-// signals but those of the timers; and no program waits for these.
+// signals but those of the timers; and functions that wait for signals go on waiting if a timer has sent one.
 #pragma once
 
 namespace tare::stacks {

@@ -4,10 +4,12 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "recorder/here.h"
 #include "recorder/process.h"
 #include "recorder/sources.h"
+#include "stack/own_code.h"
 #include "stacks/source.h"
 
 namespace tare::stacks {
@@ -41,11 +43,19 @@ void* start(void* argument) {
   return function(own_argument);
 }
 
+// Whether pthread_create of ThreadSanitizer comes before this one, as it does where clang has linked its runtime into
+// the program. Then start() would run before the runtime knows the thread, in which its functions may not be called
+// yet.
+bool is_below_thread_sanitizer() noexcept {
+  return dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr &&
+         !stack::is_own_code(reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "pthread_create")));
+}
+
 // A process in which nothing is measured is sampled, too.
 [[gnu::constructor]] void begin_process() noexcept {
   next = reinterpret_cast<Create*>(dlsym(RTLD_NEXT, "pthread_create"));
   if (!recorder::run_given() || !recorder::is_on(source) || recorder::is_launcher()) return;
-  is_on = true;
+  is_on = !is_below_thread_sanitizer();
   recorder::here();
 }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -39,8 +40,10 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def run_with_files(tare: Path, tmp_path: Path, *argv: Path | str, **how: Any) -> Measurement:
-    command = [tare, "run", "--quiet", "--with", "files", "-o", tmp_path / "run", "--", *argv]
+def run_with_files(
+    tare: Path, tmp_path: Path, *argv: Path | str, options: tuple[str, ...] = (), **how: Any
+) -> Measurement:
+    command = [tare, "run", "--quiet", "--with", "files", *options, "-o", tmp_path / "run", "--", *argv]
     ended = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, **how
     )
@@ -136,6 +139,18 @@ def test_streams(program: Path, tare: Path, files: Path, tmp_path: Path) -> None
     posix = by_name(measured)
     assert figures(posix["stream"], "opens", "reads") == (1, 0)
     assert "memory" not in " ".join(rows)
+
+
+def test_errors_of_streams(program: Path, tare: Path, files: Path, tmp_path: Path) -> None:
+    """The end of a file is none, whatever errno is; a call that moves nothing has one if its stream does."""
+    measured = run_with_files(tare, tmp_path, program, "ends", files, options=("--trace",))
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    calls = {"fputs", "fgets", "fwrite", "fprintf"}
+    moving = [row["arguments"] for row in measured.all_events() if row["function"] in calls]
+    assert [(each["error"], each.get("bytes")) for each in moving] == [
+        (0, 2), (0, 2), (0, 0), *[(errno.ENOSPC, None)] * 3,
+    ]  # fmt: skip
+    assert figures(by_name(measured, "stdio", "/dev")["full"], "writes", "failed") == (3, 3)
 
 
 def test_descriptors_that_come_from_anywhere(plain: Path, tare: Path, files: Path, tmp_path: Path) -> None:

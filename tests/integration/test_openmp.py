@@ -110,6 +110,15 @@ def calls_of(measured: Measurement) -> Counter[str]:
     return Counter({row["function"]: row["calls"] for row in rows})
 
 
+def lines_of(measured: Measurement, *functions: str) -> Counter[int]:
+    """Calls of the functions, by the lines from which they were called."""
+    lines: Counter[int] = Counter()
+    for row in measured.profile("site"):
+        if row["function"] in functions:
+            lines[row["line"]] += row["calls"]
+    return lines
+
+
 def time_of(measured: Measurement, function: str) -> int:
     return sum(row["time_ns"] for row in measured.profile("function") if row["function"] == function)
 
@@ -193,6 +202,7 @@ def test_waiting_for_mutexes(program: Path, tare: Path, tmp_path: Path) -> None:
         "omp_parallel": 4, "omp_implicit_task": 8, "omp_critical": 4, "omp_lock": 6,
     }  # fmt: skip
     found = regions(measured)
+    assert lines_of(measured, "omp_lock") == {line_of(mark): 2 for mark in ("sets", "takes", "again")}
     work_ns = [found[line_of(mark)]["work_ns"] for mark in ("critical", "named", "lock", "nest")]
     assert all(each >= 20 * MS for each in work_ns)
     assert near(sum(work_ns), sum(worked_of(measured)))
@@ -248,6 +258,8 @@ def test_groups_of_tasks(program: Path, runtime: Runtime, tare: Path, tmp_path: 
     assert calls["omp_task"] + calls["omp_undeferred_task"] == 4 + 1 + 4
     assert calls["omp_undeferred_task"] >= 1
     assert calls["omp_taskgroup"] == 2
+    shared = lines_of(measured, "omp_taskloop", "omp_task", "omp_undeferred_task")[line_of("shared")]
+    assert shared == 4 + calls["omp_taskloop"]
     found = regions(measured)
     assert near(found[line_of("groups")]["work_ns"], sum(worked_of(measured)))
 

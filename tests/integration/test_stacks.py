@@ -208,6 +208,36 @@ def test_time_with_blocked_signals_is_said_to_be_missing(program: Path, tare: Pa
     )
 
 
+def test_a_program_that_waits_for_the_signal_gets_its_own(program: Path, tare: Path, tmp_path: Path) -> None:
+    measured = alone(tare, tmp_path / "run", program, "waits", "50")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "urgent 1 waited 1 1 none 1\n")
+    opened = api.open(measured.directory)  # of the program, and of that of its child
+    assert max(row.missed_ns for row in opened.rows(opened.stack_sampling)) >= 100 * MS
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
+def test_threads_that_thread_sanitizer_begins(compiler: str, tare: Path, tmp_path: Path) -> None:
+    """The runtime that clang links into the program is above tare's pthread_create, that of gcc below."""
+    program = tmp_path / "used_files"
+    flags = ["-O1", "-pthread", "-fsanitize=thread"]
+    subprocess.run([compiler, *flags, PROGRAMS / "used_files.c", "-o", program], check=True)
+    measured = alone(tare, tmp_path / "run", program, "threads", tmp_path, options=("--with", "files"))
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    assert measured.calls()["write"] == 4 * 20_000
+
+
+def test_time_on_a_stack_without_room_is_said_to_be_missing(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    measured = alone(tare, tmp_path / "run", program, "cramped", "100")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")
+    (sampling,) = (opened := api.open(measured.directory)).rows(opened.stack_sampling)
+    assert 300 * MS <= sampling.missed_ns <= 500 * MS
+    found = times(measured.directory)
+    assert 100 < found.ms["first"] < 300
+    assert found.ms["second"] < 50
+
+
 def test_a_call_that_was_left_is_over(tare: Path, tmp_path: Path, program: Path) -> None:
     measured = measure(tare, openmpi4(), 1, [program, "left", "100"], tmp_path / "run", "--with", "stacks")
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")

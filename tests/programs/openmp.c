@@ -65,14 +65,14 @@ static void mutexes(void) {
   }
 #pragma omp parallel num_threads(2)  // LINE lock
   {
-    omp_set_lock(&lock);
+    omp_set_lock(&lock);  // LINE sets
     work(10);
     omp_unset_lock(&lock);
   }
 #pragma omp parallel num_threads(2)  // LINE nest
   {
-    omp_set_nest_lock(&nest_lock);
-    omp_set_nest_lock(&nest_lock);
+    omp_set_nest_lock(&nest_lock);  // LINE takes
+    omp_set_nest_lock(&nest_lock);  // LINE again
     work(10);
     omp_unset_nest_lock(&nest_lock);
     omp_unset_nest_lock(&nest_lock);
@@ -124,7 +124,7 @@ static void groups(void) {
 #pragma omp parallel num_threads(2)  // LINE taskloop
 #pragma omp single
   {
-#pragma omp taskloop num_tasks(4) shared(sum)
+#pragma omp taskloop num_tasks(4) shared(sum)  // LINE shared
     for (int i = 0; i < 100; ++i) {
 #pragma omp atomic
       sum += i;

@@ -5,6 +5,8 @@
  *   steps    with MPI: 40 times 0.1 MS in `first`, then a barrier
  *   paused   with MPI: 4 MS in `second` while tare is paused, then MS in `first`
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
+ *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
+ *   cramped  MS ms in `first`, before and behind 4 MS in a signal handler whose stack has no room for samples
  *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
  *   left     leaves a call of MPI by longjmp, then MS ms in `first`
  *   fork     MS ms in `first` in a child, then in the parent
@@ -14,6 +16,7 @@
  * Times are processor time, so they do not depend on what else runs.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -146,6 +149,58 @@ static int signals(double ms) {
   return 0;
 }
 
+static int waits(double ms) {
+  struct sigaction action = {.sa_sigaction = on_urgent, .sa_flags = SA_SIGINFO};
+  sigaction(SIGURG, &action, NULL);
+  alarm(20);  // rather than to wait for ever
+  const pid_t child = vfork();
+  if (child == 0) {
+    signal(SIGURG, SIG_DFL);
+    execl("/bin/true", "true", NULL);
+    _exit(1);
+  }
+  waitpid(child, NULL, 0);
+  raise(SIGURG);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, SIGURG);
+  pthread_sigmask(SIG_BLOCK, &own, NULL);
+  int number = 0;
+  siginfo_t info = {0};
+  first(ms);  // what a timer sends meanwhile is pending
+  kill(getpid(), SIGURG);
+  sigwait(&own, &number);
+  first(ms);
+  kill(getpid(), SIGURG);
+  sigwaitinfo(&own, &info);
+  first(ms);
+  const struct timespec moment = {0, 10000000};
+  const int none = sigtimedwait(&own, NULL, &moment);
+  printf("urgent %d waited %d %d none %d\n", (int)urgent, number == SIGURG, info.si_code == SI_USER,
+         none == -1 && errno == EAGAIN);
+  return 0;
+}
+
+static double cramped_ms;
+static void on_cramped(int number) {
+  (void)number;
+  second(4 * cramped_ms);
+}
+
+static int cramped(double ms) {
+  const size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ) + 8192;
+  const stack_t small = {.ss_sp = malloc(bytes), .ss_size = bytes};
+  sigaltstack(&small, NULL);
+  struct sigaction action = {.sa_handler = on_cramped, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  cramped_ms = ms;
+  first(ms);
+  raise(SIGUSR1);
+  first(ms);
+  puts("done");
+  return 0;
+}
+
 static int blocked(double ms) {
   sigset_t all, before;
   sigfillset(&all);
@@ -217,6 +272,8 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "steps") == 0) return steps(ms);
   if (strcmp(mode, "paused") == 0) return paused(ms);
   if (strcmp(mode, "signals") == 0) return signals(ms);
+  if (strcmp(mode, "waits") == 0) return waits(ms);
+  if (strcmp(mode, "cramped") == 0) return cramped(ms);
   if (strcmp(mode, "blocked") == 0) return blocked(ms);
   if (strcmp(mode, "left") == 0) return left(ms);
   if (strcmp(mode, "fork") == 0) return forked(ms);

@@ -1,5 +1,5 @@
-/* used_files MODE DIRECTORY: uses files in ways of which test_files.py knows the figures. Fails, with the line, if a call
- * does not do what it does alone. */
+/* used_files MODE DIRECTORY: uses files in ways of which test_files.py knows the figures. Fails, with the line, if a
+ * call does not do what it does alone. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,19 +11,19 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
       dprintf(2, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, strerror(errno)); \
-      exit(1);                                                                \
-    }                                                                         \
+      exit(1);                                                                        \
+    }                                                                                 \
   } while (0)
 
 static char buffer[65536];
@@ -114,6 +114,23 @@ static void streams(void) {
   CHECK((stream = fmemopen(memory, sizeof memory, "w")) != NULL && fputs("no file", stream) >= 0);
   errno = 77;
   CHECK(fclose(stream) == 0 && errno == 77);
+}
+
+/* Results that say nothing of errors, and errors of which results say nothing. */
+static void ends(void) {
+  FILE* stream = fopen(path_of("lines"), "w+");
+  CHECK(stream != NULL && fputs("a\n", stream) >= 0 && fseek(stream, 0, SEEK_SET) == 0);
+  char line[8];
+  volatile int room = sizeof line;
+  CHECK(fgets(line, room, stream) == line);
+  errno = EDOM;
+  CHECK(fgets(line, room, stream) == NULL && feof(stream) && errno == EDOM);
+  CHECK(fclose(stream) == 0);
+  CHECK((stream = fopen("/dev/full", "w")) != NULL && setvbuf(stream, NULL, _IONBF, 0) == 0);
+  CHECK(fwrite("abc", 3, 1, stream) == 0 && errno == ENOSPC);
+  CHECK(fputs("abc", stream) == EOF && errno == ENOSPC);
+  CHECK(fprintf(stream, "%d", 5) < 0 && errno == ENOSPC);
+  CHECK(fclose(stream) == 0);
 }
 
 static void descriptors(void) {
@@ -293,9 +310,9 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)(void);
-  } modes[] = {{"patterns", patterns}, {"streams", streams}, {"descriptors", descriptors}, {"hostile", hostile},
-               {"many", many},         {"threads", threads}, {"jumps", jumps},             {"forks", forks},
-               {"limited", limited},   {"killed", killed},     {"handlers", handlers}};
+  } modes[] = {{"patterns", patterns}, {"streams", streams}, {"ends", ends},       {"descriptors", descriptors},
+               {"hostile", hostile},   {"many", many},       {"threads", threads}, {"jumps", jumps},
+               {"forks", forks},       {"limited", limited}, {"killed", killed},   {"handlers", handlers}};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (strcmp(argv[1], modes[i].name) == 0) modes[i].run();
   if (strcmp(argv[1], "inherits") == 0) {
