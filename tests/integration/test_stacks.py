@@ -216,10 +216,13 @@ def test_a_program_that_waits_for_the_signal_gets_its_own(program: Path, tare: P
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
-def test_threads_that_thread_sanitizer_begins(compiler: str, tare: Path, tmp_path: Path) -> None:
+def test_threads_that_thread_sanitizer_begins(
+    compiler: str, tare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The runtime that clang links into the program is above tare's pthread_create, that of gcc below."""
     program = tmp_path / "used_files"
     flags = ["-O1", "-pthread", "-fsanitize=thread"]
+    monkeypatch.setenv("TSAN_OPTIONS", "report_bugs=0")  # it is about whether the program runs
     subprocess.run([compiler, *flags, PROGRAMS / "used_files.c", "-o", program], check=True)
     measured = alone(tare, tmp_path / "run", program, "threads", tmp_path, options=("--with", "files"))
     assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
