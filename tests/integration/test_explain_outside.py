@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,21 @@ from environments import ROOT, compile_c, openmpi4
 from planted import Planted
 
 OPENMPI = openmpi4()
+# Its child computes long enough to be sampled, says that it has, and is ended.
+PARENT = """
+import subprocess, sys, time
+
+if len(sys.argv) == 1:
+    while time.process_time() < 0.3:
+        pass
+    print("computed", flush=True)
+    time.sleep(100)
+child = subprocess.Popen([sys.executable, __file__], stdout=subprocess.PIPE)
+child.stdout.readline()
+child.terminate()
+child.wait()
+sys.exit(int(sys.argv[1]))
+"""
 # One of each kind; the others take as long again.
 FIRST = (
     "late by a function",
@@ -65,3 +81,22 @@ def test_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
     assert "thread 1 works for " in said
     assert "ranks" not in said
     assert "trace" not in said
+
+
+@pytest.mark.parametrize(("code", "has_ended_well"), [(0, True), (3, False)])
+def test_a_program_may_end_its_children(tare: Path, tmp_path: Path, code: int, has_ended_well: bool) -> None:
+    """A child that is killed is no end of a program that goes on to its own."""
+    run, parent = tmp_path / "run", tmp_path / "parent.py"
+    parent.write_text(PARENT)
+    command: list[str | Path] = [tare, "run", "-q", "--with", "stacks", "-o", run, "--"]
+    command += [sys.executable, parent, str(code)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    states = subprocess.run(
+        [tare, "info", run], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert "killed" in states
+    said = subprocess.run(
+        [tare, "explain", run], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert ("did not come to its end" not in said) is has_ended_well, said

@@ -27,6 +27,12 @@ def use_mpi(processes: Sequence[Process]) -> bool:
     return any(process.mpi or process.calls for process in processes)
 
 
+def mpi_versions(processes: Sequence[Process]) -> list[str]:
+    """The versions of MPI, each once and on one line, without the package that Open MPI tells."""
+    told = (" ".join(process.mpi.split(", package:")[0].split()) for process in processes)
+    return [version for version in dict.fromkeys(told) if version]
+
+
 def summed(run: Run) -> str:
     """The processes that sums are over: "all ranks", or "2 of 4 ranks" if results of some are missing."""
     lacking = missing.count(run.missing)

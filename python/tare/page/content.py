@@ -86,7 +86,7 @@ def _environment(run: Run) -> dict[str, Any]:
         **fields(meta, ("command", "cwd", "host")),
         "hosts": sorted({process.host for process in run.processes})[:1000],
         "executables": sorted({process.executable for process in run.processes})[:100],
-        "mpi": sorted({process.mpi for process in run.processes})[:100],
+        "mpi": sorted({" ".join(process.mpi.split()) for process in run.processes})[:100],
         "abi": sorted({process.abi for process in run.processes}),
         **fields(meta, ("tare", "run_id")),
         "options": {name: value for name, value in asdict(meta.options).items() if value not in (None, ())},

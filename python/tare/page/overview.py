@@ -45,7 +45,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "hosts": len({process.host for process in processes}),
         "worlds": run.worlds,
         "states": ranks.count_states(processes),
-        "mpi": list(dict.fromkeys(process.mpi.split(", package:")[0] for process in processes)),
+        "mpi": ranks.mpi_versions(processes),
         "uses_mpi": ranks.use_mpi(processes),
         "mpi_ns": ranks.total_mpi_ns(processes),
         "unreturned_ns": ranks.total_unreturned_ns(processes),

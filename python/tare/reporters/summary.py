@@ -66,8 +66,8 @@ def overview(out: Console, recording: Run) -> None:
     meta = recording.meta
     out.line(f"tare: {meta.name}", bold=True)
     _field(out, "command", shlex.join(meta.command))
-    for version in dict.fromkeys(process.mpi for process in processes if process.mpi):
-        _field(out, "MPI", _short_version(version))
+    for version in ranks.mpi_versions(processes):
+        _field(out, "MPI", version)
     if meta.options.sources:
         _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
@@ -113,11 +113,6 @@ def where_to_look(out: Console, recording: Run) -> None:
             out.paragraph(limit, "  sampling   ")
     if any(process.state in (*endings.EARLY, "running", "unknown") for process in recording.processes):
         _field(out, "", f"tare where {path}")
-
-
-def _short_version(version: str) -> str:
-    """The version without the package: "Open MPI v4.1.4, package: Debian OpenMPI, ...", and on one line."""
-    return " ".join(version.split(", package:")[0].split())
 
 
 def _wall(meta: Metadata, processes: Sequence[Process]) -> str:

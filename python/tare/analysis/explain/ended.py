@@ -25,8 +25,11 @@ def findings(run: Run) -> list[Finding]:
         look = where.look(run)
         if look.deadlock is not None:
             return [_deadlock(look.deadlock, run)]
-    early = endings.first(run.processes)
-    unwell = [process for process in run.processes if process.state in endings.EARLY]
+    # A program may end its own children, as Python's pools do. Ranks, it may not.
+    may_end = run.meta.exit_code == 0
+    judged = [process for process in run.processes if process.rank >= 0 or not may_end]
+    early = endings.first(judged)
+    unwell = [process for process in judged if process.state in endings.EARLY]
     if not unwell:
         is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
         return [] if is_measured else [Finding(kind="nothing measured")]
