@@ -139,7 +139,7 @@ def test_info_has_the_account(tare: Path, run_dir: Path) -> None:
     assert info["trace"]["records"] >= RANKS * sum(CALLS.values())
     assert info["trace"]["dropped"] == info["cost"]["dropped"] == 0
     assert info["cost"]["calls"] >= RANKS * sum(CALLS.values())
-    assert 0 < info["cost"]["call_ns"] < 10_000
+    assert 0 < info["cost"]["call_ns"] < 1_000_000
     assert info["warnings"] == []
 
 

@@ -259,9 +259,12 @@ def assert_no_more(measured: Ended, run_plain: Callable[[], Ended]) -> None:
     assert set(lines(measured.stdout) + lines(measured.stderr)) <= said
 
 
-def outcome(ended: Ended) -> tuple[int, list[str], list[str]]:
-    """The outcome without numbers (of processes, ranks, addresses), in any order: several processes speak."""
-    return ended.returncode, lines(ended.stdout), lines(ended.stderr)
+def outcome(ended: Ended) -> tuple[int, Counter[str], Counter[str]]:
+    """The outcome without numbers (of processes, ranks, addresses), in any order: several processes speak.
+
+    Characters, not lines, because the output of one may come between a line of another and its end.
+    """
+    return ended.returncode, characters(ended.stdout), characters(ended.stderr)
 
 
 def characters(text: str) -> Counter[str]:
