@@ -8,9 +8,8 @@
 namespace tare::format {
 
 struct StackSamples {
-  std::uint64_t
-      interval_ns;          // processor time of a thread between two samples; if it changed, the longest of any thread
-  std::uint64_t samples;    // all that were taken
+  std::uint64_t interval_ns;  // processor time of a thread between two samples: the longest, if it changed
+  std::uint64_t samples;      // all that were taken
   std::uint64_t missed_ns;  // processor time of which there is no sample (the signal was blocked, the thread ended, …)
   std::uint64_t cut;        // whose stack could not be walked to its end
   std::uint64_t lost;       // of which is not known where they were, because there was no room
