@@ -15,6 +15,7 @@ from interleave import interleave
 from programs import built
 from report import Row, Table, over_bare
 from tare.analysis.intervals import median_interval
+from trials import WEIGHED, trial_of
 
 from tools import BARE, PROFILE, ROOT, TARE, BenchError, Outcome, PeerError, Tool, openmpi4, run_once
 
@@ -23,7 +24,7 @@ FRAMES = 20
 SAMPLE_LIMIT_US, SOLVER_LIMIT = 3.0, 0.5
 A_SECOND = 100  # samples, by default
 # Call paths as of the profile alone: longer ones are another cost.
-STACKS = Tool("profile, --with stacks", tare=("--with", "stacks", "--stack", "4"))
+STACKS = Tool("profile, --with stacks, --weigh", tare=("--weigh", "--with", "stacks", "--stack", "4"))
 
 
 def measure(rounds: int) -> list[Table]:
@@ -87,19 +88,27 @@ def _processor_ns(command: list[Path | str]) -> float:
 
 
 def _of_the_solver(rounds: int) -> Table:
-    """Samples beside a profile; the difference is that of the same round."""
-    argv: list[Path | str] = [built("workloads/diffusion"), "-s", "8"]
-    measured = interleave(rounds, (PROFILE, STACKS), lambda tool: run_once(tool, openmpi4(), 2, argv))
+    """Samples beside a profile, each by its own trial (trials.py); the difference is of the same round."""
+    argv: list[Path | str] = [built("workloads/diffusion"), "-n", "35", "35", "35", "-s", "250"]
+    profile = WEIGHED[PROFILE]
+    measured = interleave(rounds, (profile, STACKS), lambda tool: run_once(tool, openmpi4(), 2, argv))
     return over_bare(
-        "hypre StructSMG, 2 ranks, Open MPI: samples of stacks, 100 a second, over the profile alone",
+        "hypre StructSMG, 2 ranks, Open MPI: stacks, 100 samples a second, over the profile, by trial",
         measured,
-        Outcome.solve_s,
-        "s",
-        "%",
+        _trial_percent,
+        "% of net time",
+        "points",
         {STACKS: SOLVER_LIMIT},
-        over=PROFILE,
+        over=profile,
         digits=2,
     )
+
+
+def _trial_percent(outcome: Outcome) -> float:
+    found = trial_of(outcome)
+    if found["overhead"] is None:
+        raise BenchError(f"a trial has no result: {found['why']}")
+    return 100 * float(found["overhead"])
 
 
 # Calls and arithmetic for about two seconds, in functions five deep; prints its own time.
