@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis import trial
-from tare.analysis.stacks import DEFAULT_RATE
+from tare.runs.metadata import DEFAULT_STACK_RATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def of_run(recording: Run) -> Kept | None:
         traced_share=traced_ns / time_ns if time_ns else None,
         measured_share=measured_ns / time_ns if time_ns else None,
         whole_trace=_whole_trace(recording),
-        sample_ns=round(1e9 / (options.stack_rate or DEFAULT_RATE)) if intervals else 0,
+        sample_ns=round(1e9 / (options.stack_rate or DEFAULT_STACK_RATE)) if intervals else 0,
         longest_sample_ns=max(intervals, default=0),
     )
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # A share of the time that is worth mentioning.
 MISSED = 0.05
 UNKNOWN = "(unknown)"
-DEFAULT_RATE = 100  # samples of a stack in a second of processor time (src/stacks/sampler.cpp)
 
 
 def samples(recorded: Run, chosen: Chosen | None = None) -> Sequence[StackSamplesRow]:

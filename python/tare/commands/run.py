@@ -16,7 +16,7 @@ from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
 from tare.runs import directory, patterns
-from tare.runs.metadata import Options
+from tare.runs.metadata import DEFAULT_STACK_RATE, Options
 
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
@@ -119,8 +119,8 @@ WithOption = Annotated[
         metavar="SOURCE[,...]",
         help="Record more than MPI: files, the calls of POSIX and stdio that open, read, write and close "
         "them (docs/files.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
-        "where the threads are, 100 times in a second of processor time (docs/stacks.md). Programs without "
-        "MPI are then measured, too.",
+        f"where the threads are, {DEFAULT_STACK_RATE} times in a second of processor time (docs/stacks.md). "
+        "Programs without MPI are then measured, too.",
     ),
 ]
 StackRateOption = Annotated[
@@ -130,7 +130,8 @@ StackRateOption = Annotated[
         min=1,
         max=10_000,
         metavar="N",
-        help="With --with stacks: sample a stack N times in a second of processor time (default: 100).",
+        help="With --with stacks: sample a stack N times in a second of processor time "
+        f"(default: {DEFAULT_STACK_RATE}).",
     ),
 ]
 SampleOption = Annotated[

@@ -26,6 +26,9 @@ _HIGHEST_SIGNAL = 127
 _HIGHEST_CODE = 2**31
 
 
+DEFAULT_STACK_RATE = 100  # samples of a stack in a second of processor time (src/stacks/sampler.cpp)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of `tare run`. A run that a program began itself is a trace with the defaults."""
