@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -29,6 +30,20 @@ os.environ.pop("COLUMNS", None)
 REPEATED = (
     ROOT / "build" / "repeated.txt"
 )  # tests that were run again because they failed; `make test` shows it
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives the tests a shared memory of their own, where they neither find nor leave what is another's.
+
+    tare goes to the run directory where its files fill an eighth of the shared memory, so tests of what lies
+    there would depend on what other runs have left. Only root can; others use the machine's.
+    """
+    if os.geteuid() != 0 or "PYTEST_XDIST_WORKER" in os.environ:  # workers inherit it
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, private_below, no_flags = 0x20000, 0x44000, 0  # CLONE_NEWNS; MS_PRIVATE | MS_REC
+    if libc.unshare(new_mounts) == 0 and libc.mount(b"none", b"/", None, private_below, None) == 0:
+        libc.mount(b"tmpfs", b"/dev/shm", b"tmpfs", no_flags, None)
 
 
 def _note_repeated(test: str, reason: str = "") -> None:

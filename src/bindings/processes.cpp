@@ -248,7 +248,7 @@ void define_spell(nb::module_& module) {
       "its end than of its begin. `control`: only counted, at random; the others are compared with it.")
       .members<&Spell::world, &Spell::rank>()
       .field("spell", &Spell::number)
-      .members<&Spell::measured, &Spell::traced, &Spell::cut, &Spell::control, &Spell::has_requests,
+      .members<&Spell::measured, &Spell::traced, &Spell::cut, &Spell::control, &Spell::has_requests, &Spell::timed,
                &Spell::sync_points>()
       .field("first_site", &Spell::first)
       .field("last_site", &Spell::last)

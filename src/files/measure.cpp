@@ -3,10 +3,10 @@
 #include <atomic>
 
 #include "recorder/commit_call.h"
+#include "recorder/due.h"
 #include "recorder/here.h"
 #include "recorder/inside.h"
 #include "recorder/own_process.h"
-#include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
 #include "stack/signal_handler.h"
 
@@ -73,8 +73,8 @@ void end(stack::Thread& thread, const Begun& begun, std::uint64_t leave, std::ui
       thread, {function, begun.site.number, current.object, rows_of_all_files, begun.enter, leave, bytes, arguments},
       *begun.site.rows);
   recorder::end_weighing(thread, function, leave - begun.enter);
-  if (leave >= thread.reading_due) [[unlikely]]
-    recorder::read_scheduling(thread, recorder::Piece::outside, thread.shared().current.leave, leave);
+  if (leave >= thread.due) [[unlikely]]
+    recorder::do_what_is_due(thread, recorder::Piece::outside, thread.shared().current.leave, leave);
 }
 
 }  // namespace tare::files

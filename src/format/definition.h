@@ -211,14 +211,16 @@ enum SpellFlags : std::uint16_t {
   // A request completed in it whose start was not recorded: a call that was only counted had started it. So it is not
   // known which messages such requests took in this spell and earlier ones. Not set in unmeasured spells.
   spell_completes_unknown = 64,
+  // It has a length in time, not in synchronisation points: its ends are call counts of this process alone.
+  timed_spell = 128,
 };
 
 // A spell (recorder/spells.h): what the first thread of a process did between two synchronisation points. Written when
-// it ends. On other ranks, the same spell has the same number and length.
+// it ends. On other ranks, the same spell has the same number and length; of the same node, if it is a timed one.
 struct SpellDefinition {
   DefinitionHead head;
   std::uint32_t spell;        // from 1
-  std::uint32_t sync_points;  // its length
+  std::uint32_t sync_points;  // its length; 0: a timed spell
   std::uint32_t first_site;   // call site of the synchronisation point at its start; 0: tare_progress()
   std::uint32_t last_site;
   std::uint64_t begin;  // ticks

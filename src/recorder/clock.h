@@ -40,6 +40,10 @@ format::ClockKind clock_kind() noexcept;
 // matter.
 format::ClockPair read_clock_pair() noexcept;
 
+// CLOCK_REALTIME when CLOCK_MONOTONIC_RAW was `monotonic_ns`, a short time ago. An interruption does not matter here
+// either: the ranks of a node would have different times.
+std::uint64_t realtime_at(std::uint64_t monotonic_ns) noexcept;
+
 // How long ago the library was loaded, which is before the program's main: in microseconds before `monotonic_ns`, a
 // reading of CLOCK_MONOTONIC_RAW; UINT32_MAX if that is longer. 0: not known, as in a forked child.
 std::uint32_t us_since_load(std::uint64_t monotonic_ns) noexcept;

@@ -27,9 +27,9 @@ struct Configuration {
   bool writes;  // whether events are written to disk (TARE_WRITE)
 
   // Whether the process needs the memory that processes of a node share (node_words.h): to drain in step or by tared,
-  // to be monitored, or to keep a budget.
+  // to be monitored, or for spells.
   bool shares() const noexcept {
-    return monitor != nullptr || budget != nullptr ||
+    return monitor != nullptr || budget != nullptr || weigh != nullptr ||
            (ring.count != 0 && (ring.policy == format::Policy::block || drains));
   }
 };

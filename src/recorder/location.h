@@ -38,15 +38,16 @@ struct alignas(64) Location {
   // In a spell that does not measure (recorder/spells.h). Calls are then only counted, but for those
   // that make or free what later calls need; and, with requests_open, those that concern requests.
   bool counts_only;
-  std::uint16_t last_path;    // for stack/path_memo.h, which says what it is
-  std::uint32_t block;        // that of events.shared
-  std::uint64_t reading_due;  // from then on, in ticks, the next call makes a reading of `scheduling`
+  std::uint16_t last_path;  // for stack/path_memo.h, which says what it is
+  std::uint32_t block;      // that of events.shared
+  std::uint64_t due;        // from then on, in ticks, the next call does what is due (due.h)
   EventBuffer events;
   Phases phases;
   ThreadName name;
   std::uint64_t counted_calls;        // so far
   std::uint64_t counted_polls;        // of them
   std::uint64_t counted_in_wrappers;  // of them; the others bypass their wrappers
+  std::int64_t until_check;           // of them, before one is followed by check_counted() (weighed_call.h)
   TimingSample timing;
   // The trace has a gap that began then, in ticks; 0: it has none now.
   std::uint64_t gap_begin;
@@ -108,7 +109,7 @@ struct alignas(64) Location {
   // The next call makes a reading that no earlier one is compared with.
   void begin_scheduling() noexcept {
     scheduling = {};
-    reading_due = 0;
+    due = 0;
   }
   // From here on nothing of the thread is recorded: no calls, events or samples; or it is again.
   void pause() noexcept;

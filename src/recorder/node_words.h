@@ -12,6 +12,8 @@
 //
 // The keeper. It removes the file of these words, if there is one.
 //
+// Spells of equal time begin together (spells.h).
+//
 // tared. While a node's tared (src/tared) keeps up, no rank drains. tared sleeps until a sub-buffer is full.
 #pragma once
 
@@ -24,6 +26,14 @@
 #include "recorder/budget/common_shares.h"
 
 namespace tare::recorder {
+
+// The spells of equal time of a run without synchronisation points. Whoever increases `writers` from 0 writes them.
+struct TimedSpells {
+  std::atomic<std::uint32_t> writers;
+  std::atomic<std::uint32_t> first;  // the number of the spell at `begin`
+  std::atomic<std::uint64_t> ticks;  // the length of each
+  std::atomic<std::uint64_t> begin;  // in ticks; 0: there are none. Written last.
+};
 
 struct NodeWords {
   std::atomic<std::uint32_t> drains;     // counts full buffers that their threads drain
@@ -41,6 +51,8 @@ struct NodeWords {
   format::Published<format::ControlMessages> controls;
   // For a run with a budget.
   alignas(64) CommonShares shares;
+  // For a run with spells.
+  alignas(64) TimedSpells timed;
 };
 static_assert(sizeof(NodeWords) <= 8192);
 

@@ -164,7 +164,7 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
   const bool is_interrupted = ended - started > Weighing::longest_ns << tick_shift();
   const std::uint64_t cost = is_interrupted ? last.cost : ended - started;
   sums.cost_ticks += cost;
-  location.reading_due = ended + std::max(interval, times_of_cost * cost);
+  last.due = ended + std::max(interval, times_of_cost * cost);
   last.ticks = end;
   last.wall_ns = wall_ns;
   last.processor_ns = processor_ns;

@@ -16,7 +16,7 @@ struct Location;
 // What a thread was in when a reading is made.
 enum class Piece : std::uint8_t { outside, in_call };
 
-// Makes the reading that is due (Location::reading_due). The thread was in `piece`, a call or the time between two
+// Makes a reading. The thread was in `piece`, a call or the time between two
 // calls, from `begin` to `end`, in ticks. It does not allocate, and keeps errno. It opens a file of /proc if the thread
 // was blocked.
 [[gnu::cold, gnu::noinline]] void read_scheduling(Location& location, Piece piece, std::uint64_t begin,

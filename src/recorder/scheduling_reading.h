@@ -10,6 +10,7 @@ struct SchedulingReading {
   // The shortest time between two readings.
   static constexpr std::uint64_t interval_ns = 1'000'000;
 
+  std::uint64_t due;  // from then on, in ticks, the next one is made
   std::uint64_t ticks;
   std::uint64_t wall_ns;       // 0: there is no reading that the next one can be compared with
   std::uint64_t processor_ns;  // of the thread, as are the following

@@ -192,7 +192,7 @@ void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
   p.clock = clock_kind();
   p.tick_shift = static_cast<std::uint8_t>(tick_shift());
   p.clock_start = p.clock_last = read_clock_pair();
-  p.realtime_start_ns = read_ns(CLOCK_REALTIME);
+  p.realtime_start_ns = realtime_at(p.clock_start.monotonic_ns);
   p.attach = now();
   p.before_attach_us = us_since_load(p.clock_start.monotonic_ns);
   gethostname(p.host, sizeof p.host - 1);

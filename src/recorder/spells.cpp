@@ -11,17 +11,32 @@
 #include "format/process_record.h"
 #include "recorder/definition_log.h"
 #include "recorder/environment.h"
+#include "recorder/errno_guard.h"
 #include "recorder/location.h"
 #include "recorder/node_words.h"
 #include "recorder/segment.h"
 #include "recorder/sources.h"
 #include "recorder/spell_sums.h"
+#include "recorder/system.h"
 
 namespace tare::recorder {
 
 constinit Spells spells;
 
+bool Spells::is_first_thread(const Location& location) noexcept {
+  return location.shared().block == 0 && location.shared().summary.number == 0;
+}
+
 namespace {
+
+// Without a synchronisation point for so long, while so many calls are made, spells become timed ones.
+constexpr std::uint64_t quiet_ms = 250, quiet_calls = 64;
+// A control of a run with a trace is given up if it is that long, and so many times longer than any spell before.
+constexpr std::uint64_t long_control_ms = 1000, times_longer = 4;
+// A timed spell has some repetitions of the program, and is not shorter or, with more than one repetition, longer than
+// this.
+constexpr std::uint64_t repetitions = 16, min_timed_ms = 8, max_timed_ms = 256;
+constexpr std::uint64_t checks_of_timed = 16;  // of a timed spell that only counts
 
 // The number after `value` in the sequence of SplitMix64.
 std::uint64_t mixed(std::uint64_t value) noexcept { return format::mix(value + format::golden_gamma); }
@@ -48,10 +63,6 @@ bool parse_budget(std::string_view text, Budget& budget) noexcept {
   }
   budget = read;
   return true;
-}
-
-bool is_first_thread(const Location& location) noexcept {
-  return location.shared().block == 0 && location.shared().summary.number == 0;
 }
 
 Depth depth_of(const Location& location) noexcept {
@@ -99,14 +110,16 @@ void Spells::reset() noexcept {
   cost_factor_ = {};
   next_ = 1;
   counted_ticks_ = counted_since_ = 0;
-  is_named_ = is_cut_ = is_control_ = has_requests_ = false;
+  is_named_ = is_cut_ = is_control_ = has_requests_ = is_timed_ = is_observing_ = false;
+  look_due_ = seen_ = seen_at_ = seen_calls_ = longest_ = end_calls_ = 0;
+  repetition_.reset();
   completes_unknown_.store(false, std::memory_order_relaxed);
   has_counted_.store(false, std::memory_order_relaxed);
   spell_ = 0;
 }
 
 void Spells::pass(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
-  if (!is_named_) count(location, site, time);
+  if (!is_named_ && !is_timed_) count(location, site, time);
 }
 
 void Spells::pass_silently(const Location& location) noexcept {
@@ -116,6 +129,7 @@ void Spells::pass_silently(const Location& location) noexcept {
 void Spells::progress(Location& location) noexcept {
   if (!are_asked()) return;
   is_named_ = true;
+  is_timed_ = false;
   count(location, 0, now());
 }
 
@@ -124,7 +138,9 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (++sync_points_ < next_) return;
   if (time == 0) time = now();
   if (spell_ != 0) end_spell(location, site, time);
-  begin_spell(location, site, time);
+  const auto length = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
+  next_ = sync_points_ + length;
+  begin_spell(location, spell_ + 1, length, site, time);
   if (has_budget()) spell_ticks_ += now() - time;
 }
 
@@ -137,6 +153,7 @@ format::SpellDefinition Spells::definition(bool completes_unknown) const noexcep
   if (is_control_) spell.head.flags |= format::control_spell;
   if (has_requests_) spell.head.flags |= format::spell_with_requests;
   if (completes_unknown && depth_ != Depth::counts) spell.head.flags |= format::spell_completes_unknown;
+  if (length_ == 0) spell.head.flags |= format::timed_spell;
   spell.spell = spell_;
   spell.sync_points = length_;
   spell.first_site = site_;
@@ -165,6 +182,7 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
   spell.counted_polls = location.counted_polls - counted_polls_;
   count_until(time);
   spell.counted_ticks = counted_ticks_;
+  longest_ = std::max(longest_, spell.ticks);
   define(&spell, sizeof spell);
   if (has_budget()) compare(location, spell);
 }
@@ -178,10 +196,13 @@ void Spells::count_until(std::uint64_t time) noexcept {
 void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
   // The depth changed within a spell that was cut, and a spell that only counts measures some calls while requests from
   // before it are open. So neither says what one depth costs.
-  if (is_cut_ || spell.sync_points == 0 || spell.ticks <= spell.flush_ticks) return;
+  const std::uint64_t calls = spell.measured_calls + spell.counted_calls;
+  if (is_cut_ || calls == 0 || spell.ticks <= spell.flush_ticks) return;
   if (depth_ == Depth::counts && has_requests_) return;
-  const SpellTime time{spell.first_site, spell.last_site, spell.sync_points, spell.measured_calls + spell.counted_calls,
-                       spell.ticks - spell.flush_ticks};
+  const std::uint64_t ticks = spell.ticks - spell.flush_ticks;
+  const SpellTime time = spell.sync_points != 0
+                             ? SpellTime{spell.first_site, spell.last_site, spell.sync_points, calls, ticks}
+                             : SpellTime{0, 0, static_cast<std::uint32_t>(calls), calls, ticks};
   const Costs costs = location.governor.account();
   if (depth_ == Depth::counts)
     cost_factor_.note_counted(time);
@@ -191,11 +212,11 @@ void Spells::compare(Location& location, const format::SpellDefinition& spell) n
     location.governor.note_factor(depth, cost_factor_.value(depth, costs));
 }
 
-void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+void Spells::begin_spell(Location& location, std::uint32_t number, std::uint32_t sync_points, std::uint32_t site,
+                         std::uint64_t time) noexcept {
   const std::uint64_t expected_ticks = spell_ == 0 ? 0 : time - std::min(time, begin_);
-  ++spell_;
-  length_ = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
-  next_ = sync_points_ + length_;
+  spell_ = number;
+  length_ = sync_points;
   site_ = site;
   is_cut_ = false;
   has_counted_.store(false, std::memory_order_relaxed);
@@ -231,8 +252,10 @@ Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint6
   advance(location, time);
   Governor::Shares own = location.governor.plan(budget_, expected_ticks);
   own.traced = std::min(own.traced, traced_share_of_bytes());
-  const Governor::Shares shares = is_spawned() ? own : node_words->shares.of(spell_);
-  if (!is_spawned()) node_words->shares.offer(spell_ + 1, own);
+  // Timed spells have no moment at which all offers are there.
+  const bool is_common = !is_spawned() && !is_timed_;
+  const Governor::Shares shares = is_common ? node_words->shares.of(spell_) : own;
+  if (is_common) node_words->shares.offer(spell_ + 1, own);
   const double measured = std::max(shares.traced, shares.measured);
   const double x = std::ldexp(static_cast<double>(drawn), -64);
   const Depth depth = x < shares.traced ? Depth::trace
@@ -257,18 +280,128 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
   const std::uint64_t stored = stored_bytes(location);
   stored_.fetch_add(stored - location.stored_reported, std::memory_order_relaxed);
   location.stored_reported = stored;
-  const Progress progress{time,
-                          location.weighing.calls(),
-                          location.counted_calls,
-                          location.counted_in_wrappers,
-                          location.shared().summary.flush_ticks,
-                          location.sample_ticks + (is_first_thread(location) ? spell_ticks_ : 0)};
+  const Progress progress{
+      time,
+      location.weighing.calls(),
+      location.counted_calls,
+      location.counted_in_wrappers,
+      location.shared().summary.flush_ticks,
+      location.sample_ticks + location.shared().scheduling.cost_ticks + (is_first_thread(location) ? spell_ticks_ : 0)};
   if (is_first_thread(location) && is_control_)
     location.governor.pass_over(progress);
   else if (location.governor.has_begun())
     location.governor.advance(budget_, depth_of(location), progress);
   else
     location.governor.begin(progress, ticks_per_ms());
+}
+
+void Spells::look(Location& location, std::uint64_t time) noexcept {
+  if (!are_asked() || is_named_ || !is_first_thread(location)) return;
+  const ErrnoGuard guard;
+  if (is_timed_) {
+    look_at_timed(location, time);
+  } else if (is_spawned()) {
+    look_due_ = never;
+  } else if (!needs_time(location, time)) {
+    is_observing_ = false;
+    look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms()) * quiet_ms / 8;
+  } else if (location.events.ring.count != 0 && !has_budget()) {
+    give_up_long_control(location, time);
+    look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms()) * quiet_ms / 8;
+  } else {
+    observe(location, time);
+  }
+  location.due = std::min(location.scheduling.due, look_due_);
+}
+
+bool Spells::needs_time(const Location& location, std::uint64_t time) noexcept {
+  const std::uint64_t calls = location.calls_made();
+  if (seen_at_ == 0 || seen_ != sync_points_) {
+    seen_ = sync_points_;
+    seen_at_ = time;
+    seen_calls_ = calls;
+  }
+  return static_cast<double>(time - seen_at_) >= quiet_ms * ticks_per_ms() && calls - seen_calls_ >= quiet_calls;
+}
+
+void Spells::give_up_long_control(Location& location, std::uint64_t time) noexcept {
+  const std::uint64_t ticks = time - std::min(time, begin_);
+  const bool is_long =
+      static_cast<double>(ticks) >= long_control_ms * ticks_per_ms() && ticks > times_longer * longest_;
+  if (spell_ == 0 || !is_control_ || !location.counts_only || !is_long) return;
+  is_cut_ = true;
+  is_control_ = false;
+  change(location, Depth::trace, time);
+}
+
+void Spells::observe(Location& location, std::uint64_t time) noexcept {
+  if (!std::exchange(is_observing_, true)) {
+    repetition_.reset();
+    if (spell_ != 0) {
+      is_cut_ = true;
+      end_spell(location, 0, time);
+    }
+    is_control_ = false;
+    // Places of calls that are only counted are not known.
+    if (location.counts_only) change(location, has_budget() ? location.governor.profile_depth() : Depth::trace, time);
+  }
+  look_due_ = 0;
+  const std::uint32_t site = location.shared().current.site;
+  if (!repetition_.is_known())
+    repetition_.note(site, location.calls_made(), read_ns(CLOCK_MONOTONIC), !has_open_requests());
+  if (!repetition_.is_known()) return;
+  agree_on_time();
+  if (node_words->timed.begin.load(std::memory_order_acquire) == 0) {  // another rank is about to
+    look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms());
+    return;
+  }
+  is_timed_ = true;
+  is_observing_ = false;
+  end_calls_ = location.calls_made();
+  spell_ = 0;
+  look_at_timed(location, now());
+}
+
+void Spells::agree_on_time() noexcept {
+  TimedSpells& timed = node_words->timed;
+  if (timed.writers.fetch_add(1, std::memory_order_relaxed) != 0) return;
+  const std::uint64_t of_program_ms = repetition_.mean_ns() / 1'000'000;
+  const std::uint64_t wanted_ms = std::clamp(repetitions * of_program_ms, min_timed_ms, max_timed_ms);
+  const double ms = static_cast<double>(std::max(wanted_ms, of_program_ms));
+  timed.ticks.store(static_cast<std::uint64_t>(ms * ticks_per_ms()), std::memory_order_relaxed);
+  // Other ranks may have gone through some more spells.
+  timed.first.store(spell_ + 1024, std::memory_order_relaxed);
+  timed.begin.store(now(), std::memory_order_release);
+}
+
+void Spells::look_at_timed(Location& location, std::uint64_t time) noexcept {
+  const TimedSpells& timed = node_words->timed;
+  const std::uint64_t ticks = timed.ticks.load(std::memory_order_relaxed);
+  const std::uint64_t since = time - std::min(time, timed.begin.load(std::memory_order_relaxed));
+  const std::uint32_t number = timed.first.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(since / ticks);
+  if (spell_ == number) return look_again(location, time, ticks - since % ticks);
+  const std::uint64_t calls = location.calls_made();
+  if (end_calls_ == 0) end_calls_ = repetition_.next(calls);
+  if (calls > end_calls_) end_calls_ = repetition_.next(calls);
+  if (calls < end_calls_) {
+    look_due_ = 0;
+    location.until_check = static_cast<std::int64_t>(end_calls_ - calls - 1);
+    return;
+  }
+  if (spell_ != 0) end_spell(location, location.shared().current.site, time);
+  begin_spell(location, number, 0, location.shared().current.site, time);
+  end_calls_ = 0;
+  look_again(location, time, ticks - since % ticks);
+  if (has_budget()) spell_ticks_ += now() - time;
+}
+
+void Spells::look_again(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept {
+  look_due_ = time + ticks;
+  // As many calls as would be made in a part of the spell, if they came as those that were observed.
+  const double calls = static_cast<double>(node_words->timed.ticks.load(std::memory_order_relaxed)) / ticks_per_ms() *
+                       1e6 / static_cast<double>(repetition_.mean_ns()) * static_cast<double>(repetition_.period());
+  const auto between = static_cast<std::int64_t>(calls / checks_of_timed);
+  location.until_check = std::clamp<std::int64_t>(between, 1, calls_between_checks) - 1;
 }
 
 void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept {

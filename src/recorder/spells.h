@@ -16,10 +16,16 @@
 //   traced. So if two nodes have different shares, the spells that one traces are among those that the other traces.
 //   The governor does not decide about controls, and leaves their time out of its balance.
 //
-// A spell has n / 512 + 1 synchronisation points, where n is the number of its first synchronisation point. A program
-// with twenty synchronisation points a second has spells of one synchronisation point. One with a million a second soon
-// has spells of milliseconds. After n synchronisation points there are about 512 * (1 + ln(n / 512)) spells, so the log
-// of spells stays short.
+// Where a rank makes calls but passes no synchronisation point for a while, the ranks of a node go over to timed
+// spells, which are of equal time. They have no trace with matched messages, so a trace that is not the budget's to
+// thin stays as it is. Each rank ends a timed spell at the first call after the common time at which its program is
+// where it was at the begin of the spell (repetition.h). So a spell that only counts has as much of each part of an
+// iteration as one that is measured, and their numbers of calls in the same time tell what measuring costs.
+//
+// A spell between synchronisation points has n / 512 + 1 of them, where n is the number of its first synchronisation
+// point. A program with twenty synchronisation points a second has spells of one synchronisation point. One with a
+// million a second soon has spells of milliseconds. After n synchronisation points there are about 512 * (1 + ln(n /
+// 512)) spells, so the log of spells stays short.
 #pragma once
 
 #include <atomic>
@@ -27,6 +33,7 @@
 
 #include "recorder/budget/cost_factor.h"
 #include "recorder/budget/governor.h"
+#include "recorder/repetition.h"
 
 namespace tare::format {
 struct SpellDefinition;
@@ -38,6 +45,9 @@ struct Location;
 
 class Spells {
  public:
+  // Calls that are only counted, between two that are followed by check_counted() (weighed_call.h); or fewer.
+  static constexpr std::int64_t calls_between_checks = 1024;
+
   // To be called before the first call, with the values of environment variables. TARE_WEIGH: the share of spells that
   // only count calls, between 0 and 1. TARE_BUDGET: the share of the time that recording may take, between 0 and 1, and
   // after a comma the bytes of the run's trace. With other values there are no spells.
@@ -53,7 +63,7 @@ class Spells {
   // The synchronisation point of a call that is only counted. It does not end the spell.
   void pass_silently(const Location& location) noexcept;
   // Whether the next synchronisation point of the first thread ends the spell under way.
-  bool end_with_next() const noexcept { return are_asked() && !is_named_ && sync_points_ + 1 >= next_; }
+  bool end_with_next() const noexcept { return are_asked() && !is_named_ && !is_timed_ && sync_points_ + 1 >= next_; }
   // The call that is about to pass a synchronisation point was measured, in a spell that only counts.
   void leave_out(std::uint64_t ticks) noexcept {
     if (counted_since_ != 0) counted_since_ += ticks;
@@ -68,12 +78,33 @@ class Spells {
   // wrapper took `ticks`; where calls are only counted, after every few hundred calls, with 0 ticks.
   [[gnu::cold]] void check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept;
 
+  // After a call of any thread, at `time` in ticks: begins and ends timed spells. To be called from look_due() on,
+  // and by a thread that only counts when so many calls were made as Location::until_check says. Sets Location::due.
+  [[gnu::cold]] void look(Location& location, std::uint64_t time) noexcept;
+  // In ticks.
+  std::uint64_t look_due(const Location& location) const noexcept {
+    return are_asked() && !is_named_ && is_first_thread(location) ? look_due_ : never;
+  }
+
   // For a forked child, which begins anew.
   void reset() noexcept;
 
  private:
   static constexpr std::uint64_t sync_points_per_length = 512;
   static constexpr double min_bytes_left = 0.02;  // for what is still in the buffers when the trace ends
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  static bool is_first_thread(const Location& location) noexcept;
+  // Whether no synchronisation point was passed for so long that timed spells are better.
+  bool needs_time(const Location& location, std::uint64_t time) noexcept;
+  // Where there is a trace: a control without an end would cost it the rest of the run.
+  void give_up_long_control(Location& location, std::uint64_t time) noexcept;
+  // Between synchronisation points and timed spells: finds where the program repeats.
+  void observe(Location& location, std::uint64_t time) noexcept;
+  void agree_on_time() noexcept;
+  void look_at_timed(Location& location, std::uint64_t time) noexcept;
+  // Sets after how many calls and when to look again, with `ticks` left of a timed spell.
+  void look_again(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept;
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // The spell under way, as far as it is known when it begins.
@@ -81,7 +112,8 @@ class Spells {
   // Adds the ticks up to `time` to counted_ticks_, if calls are only counted.
   void count_until(std::uint64_t time) noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
+  void begin_spell(Location& location, std::uint32_t number, std::uint32_t sync_points, std::uint32_t site,
+                   std::uint64_t time) noexcept;
   // Gives the spell that ends to the cost factor.
   void compare(Location& location, const format::SpellDefinition& spell) noexcept;
   struct Chosen {
@@ -105,6 +137,15 @@ class Spells {
   std::uint64_t next_ = 1;         // the synchronisation point that ends the spell under way
   bool is_named_ = false;          // tare_progress() has been called
   std::uint64_t spell_ticks_ = 0;  // that ending and beginning spells took
+  // Timed spells:
+  bool is_timed_ = false;
+  bool is_observing_ = false;
+  std::uint64_t look_due_ = 0;            // in ticks
+  std::uint64_t seen_ = 0, seen_at_ = 0;  // sync_points_, and when they became so many, in ticks;
+  std::uint64_t seen_calls_ = 0;          // and Location::calls_made() then
+  std::uint64_t longest_ = 0;             // spell so far, in ticks
+  std::uint64_t end_calls_ = 0;           // made when the spell under way ends; 0: its time has not passed
+  Repetition repetition_{};
   // The spell under way:
   std::uint32_t spell_ = 0;  // 0: the first has not begun
   std::uint32_t site_ = 0;

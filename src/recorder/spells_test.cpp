@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "recorder/node_words.h"
+#include "recorder/system.h"
 #include "recorder/testing/made_location.h"
 
 namespace tare::recorder {
@@ -145,6 +147,51 @@ TEST_F(SpellsTest, BehindHalfOfItsBytesTheTraceBecomesThinner) {
   for (const auto& [used, share] :
        {std::pair{0.2, 1.0}, {0.5, 1.0}, {0.6, 0.8}, {0.75, 0.5}, {0.95, 0.1}, {0.985, 0.0}})
     EXPECT_NEAR(traced_share(used), share, share == 1 || share == 0 ? 0.005 : 0.06) << used;
+}
+
+// Makes calls of iterations of 6, without a synchronisation point, until `ms` milliseconds have passed. Returns how
+// many had been made whenever the thread began to measure or to only count.
+std::vector<std::uint64_t> turns_within(Spells& trial, Location& location, unsigned ms) {
+  std::vector<std::uint64_t> turns;
+  const std::uint64_t end = read_ns(CLOCK_MONOTONIC) + ms * 1'000'000ULL;
+  for (unsigned i = 0; read_ns(CLOCK_MONOTONIC) < end; ++i) {
+    const std::uint64_t longer = read_ns(CLOCK_MONOTONIC) + (i % 6 == 0 ? 40'000 : 2'000);
+    while (read_ns(CLOCK_MONOTONIC) < longer) {
+    }
+    const bool counted = location.counts_only;
+    location.shared().current.site = 1 + i % 6 / 2;
+    if (counted)
+      location.count_only(1);
+    else
+      location.begin_weighing();
+    if (counted ? --location.until_check < 0 : now() >= trial.look_due(location)) trial.look(location, now());
+    if (counted != location.counts_only) turns.push_back(location.calls_made());
+  }
+  return turns;
+}
+
+TEST_F(SpellsTest, WithoutSynchronisationPointsSpellsAreTimed) {
+  Spells trial;
+  trial.begin("0.5", nullptr, "run");
+  const std::vector<std::uint64_t> turns = turns_within(trial, location, 2000);
+  EXPECT_GT(turns.size(), 20) << "of some 100 spells";
+  unsigned elsewhere = 0;
+  for (const std::uint64_t turn : turns) elsewhere += (turn - turns.front()) % 6 != 0 ? 1U : 0U;
+  EXPECT_EQ(elsewhere, 0) << "of " << turns.size();
+  EXPECT_FALSE(trial.end_with_next());
+  node_words->timed.writers = 0;
+  node_words->timed.begin = 0;
+}
+
+TEST_F(SpellsTest, SynchronisationPointsThatFollowOneAnotherEndSpells) {
+  Spells trial;
+  trial.begin("0.5", nullptr, "run");
+  for (unsigned i = 0; i < 30; ++i) {
+    turns_within(trial, location, 20);
+    trial.pass(location, 1, now());
+  }
+  EXPECT_EQ(node_words->timed.writers, 0U);
+  EXPECT_TRUE(trial.end_with_next());
 }
 
 }  // namespace

@@ -25,8 +25,13 @@ void note_weight_of_untimed(Location& location, std::uint64_t ticks, std::uint64
     spells.check(location, end, location.weighing.own);
 }
 
-void check_budget(Location& location) noexcept {
-  if (spells.has_budget()) spells.check(location, now(), 0);
+void look_after_untimed(Location& location) noexcept { spells.look(location, now()); }
+
+void check_counted(Location& location) noexcept {
+  location.until_check = Spells::calls_between_checks - 1;
+  const std::uint64_t time = now();
+  if (spells.has_budget()) spells.check(location, time, 0);
+  spells.look(location, time);
 }
 
 }  // namespace tare::recorder

@@ -23,7 +23,11 @@ namespace tare::recorder {
     note_weight(location, function, ticks, now());
 }
 
-// Called now and then by a thread that only counts: checks whether it may record more (Spells::check).
-[[gnu::cold, gnu::noinline]] void check_budget(Location& location) noexcept;
+// After a call that was not timed, of a thread of which every call is looked at (Location::due is 0).
+[[gnu::cold, gnu::noinline]] void look_after_untimed(Location& location) noexcept;
+
+// Called now and then by a thread that only counts, after a call (Location::until_check): checks whether it may record
+// more, and whether its spell has ended (Spells::check, Spells::look).
+[[gnu::cold, gnu::noinline]] void check_counted(Location& location) noexcept;
 
 }  // namespace tare::recorder

@@ -58,6 +58,8 @@ def run_in_spells(
     for row in package.open(tmp_path / "run").spells:
         spells[row.spell].append(record(row))
     for rows in spells.values():
+        if rows[0]["timed"]:  # each rank decides about these itself
+            continue
         assert len(rows) == RANKS
         assert len({row["sync_points"] for row in rows}) == 1
         # All ranks of a node decide alike.
@@ -173,9 +175,8 @@ def test_messages_that_are_received_a_spell_later(mpi: MpiEnvironment, tare: Pat
 def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 6000
     measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "alone")
-    assert not spells
+    assert all(row["timed"] for rows in spells.values() for row in rows)
     assert made(measured) | calls_of(rounds, collectives=0) == made(measured)
-    assert measured.info()["budget"]["traced_share"] is None
     assert 0 < len(measured.events("--function", "MPI_Isend")) < calls_of(rounds)["MPI_Isend"]
 
 

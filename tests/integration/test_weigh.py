@@ -121,6 +121,44 @@ def test_the_program_names_its_progress(tare: Path, tmp_path: Path) -> None:
     assert len(check(measured, tmp_path / "run")) == ROUNDS - 1
 
 
+@both_debian
+@pytest.mark.parametrize("barriers", ["0", "300"], ids=["none", "at first"])
+def test_a_program_without_synchronisation_points(
+    mpi: MpiEnvironment, barriers: str, tare: Path, tmp_path: Path
+) -> None:
+    """Also one that has them at first, and is in a spell without an end then."""
+    program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
+    measured = measure(tare, mpi, 2, [program, "3", barriers], tmp_path / "run", "--weigh")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    run = package.open(tmp_path / "run")
+    timed = [spell for spell in run.spells if spell.timed]
+    assert len({spell.rank for spell in timed}) == 2
+    assert {spell.sync_points for spell in timed} == {0}
+    for kind in (True, False):
+        assert sum(spell.measured == kind for spell in timed) > 0.3 * len(timed)
+    # Whole iterations, each of 13 calls.
+    shares = [(spell.measured_calls + spell.counted_calls) % 13 == 0 for spell in timed]
+    assert sum(shares) > 0.9 * len(shares)
+    # Every call is timed or counted.
+    found = counts(measured)
+    sends, receives = (sum(found[name]) for name in ("MPI_Send", "MPI_Irecv"))
+    assert sum(found["MPI_Wait"]) == receives and receives <= sends
+    trial = measured.info()["trial"]
+    assert trial["blocks"] >= 20
+    assert trial["overhead"] is not None or "differ too much" in trial["why"]
+
+
+def test_a_trace_is_not_lost_to_a_control_without_an_end(tare: Path, tmp_path: Path) -> None:
+    mpi = openmpi4()
+    program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
+    argv: list[Path | str] = [program, "4", "40"]
+    measured = measure(tare, mpi, 2, argv, tmp_path / "run", "--trace", "--weigh=0.95")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    timed, counted = counts(measured)["MPI_Send"]
+    assert timed > counted
+    assert not any(spell.timed for spell in package.open(tmp_path / "run").spells)
+
+
 def refused(tare: Path, *options: str) -> str:
     ended = subprocess.run([tare, "run", *options, "--", "true"], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2

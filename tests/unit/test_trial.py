@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made import made
 from tare._native import Spell
+from tare.analysis.rows import changed
 from tare.analysis.trial import BLOCKS_NEEDED, WIDEST, of_run, trial
 
 SIMULATIONS = 80
@@ -53,6 +54,52 @@ def test_intervals_cover_the_cost(cost: float) -> None:
     # 95 % and three standard deviations.
     assert covered / SIMULATIONS >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / SIMULATIONS)
     assert sorted(widths)[SIMULATIONS // 2] < 0.06
+
+
+def timed(random: Random, cost: float, count: int = 400) -> list[Spell]:
+    """Two ranks make calls at a rate that drifts; in a spell there are whole iterations of 20 calls."""
+    rows = []
+    speed = 1.0
+    for number in range(1, count + 1):
+        speed = min(max(speed * math.exp(random.gauss(0, 0.02)), 0.5), 2)
+        measured = random.random() < 0.5
+        call_ns = 1e4 * speed * math.exp(random.gauss(0, 0.03)) * (1 + cost * measured)
+        for rank in (0, 1):
+            calls = 20 * random.randint(38, 42)
+            counts = {"measured_calls" if measured else "counted_calls": calls}
+            of = {"measured": measured, "ns": int(calls * call_ns), "timed": True, "sync_points": 0, **counts}
+            rows.append(spell(number, rank, **of))
+    return rows
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.02, 0.15])
+def test_calls_of_timed_spells_tell_the_cost(cost: float) -> None:
+    covered = 0
+    for seed in range(SIMULATIONS):
+        found = trial(timed(Random(f"{cost} {seed}"), cost))
+        assert found is not None and found.low is not None and found.high is not None
+        covered += found.low <= cost <= found.high
+        assert found.high - found.low < 0.03
+    assert covered / SIMULATIONS >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / SIMULATIONS)
+
+
+def test_timed_spells_that_tell_nothing() -> None:
+    rows = timed(Random(1), 0.02)
+    for told, of in {
+        "the program polls": [*rows, spell(9999, counted_polls=1, timed=True, sync_points=0)],
+        "ranks of several nodes": [changed(row, begin_ns=row.begin_ns + row.rank * 10**9) for row in rows],
+    }.items():
+        found = trial(of)
+        assert found is not None and found.overhead is None and found.why is not None
+        assert found.why.startswith(told)
+
+
+def test_spells_that_were_cut_are_not_compared() -> None:
+    rows = simulated(Random(1), 0.02)
+    odd = [
+        spell(9990 + i, rank, ns=10**10, cut=True, measured=i % 2 == 0) for i in range(8) for rank in (0, 1)
+    ]
+    assert trial([*rows, *odd]) == trial(rows)
 
 
 def test_no_trial() -> None:

@@ -3,11 +3,12 @@
 A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare
 does what it does in any run (with --budget: what the budget allows), are compared with controls that are
 neighbours. Spells between synchronisation points of the same call sites, of like length and with like
-numbers of calls, are a stratum. The time of a spell is taken relative to the centre of its stratum, the
+numbers of calls, are a stratum. Timed spells, of programs without such points, are all of one stratum; their
+time is that of a call. The time of a spell is taken relative to the centre of its stratum, the
 middle of the medians of both kinds, so that phases of the program do not blur the difference. The
 spells, in order of time, are then cut into blocks: a block ends as soon as it has spells of both kinds.
-A block says how much longer a synchronisation point takes with measuring, as the logarithm of a ratio.
-The estimate is the mean of the blocks, weighted by their time, without the lowest and the highest tenth:
+A block says how much longer a synchronisation point, or a call, takes with measuring, as the logarithm of a
+ratio. The estimate is the mean of the blocks, weighted by time, without the lowest and the highest tenth:
 one interruption by the machine may be longer than all that measuring costs. Its interval is that of a
 bootstrap over blocks (Efron, Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's
 factor. Spells are chosen at random, so nothing but measuring differs between the two kinds.
@@ -65,7 +66,7 @@ class _Spell:
     measured: bool  # no control
     key: tuple[object, ...]
     begin_ns: int
-    sync_points: int
+    progress: float  # of the program in the spell: synchronisation points; in a timed spell, calls
     ns: float  # without flushes
     flush_ns: int
 
@@ -76,7 +77,7 @@ class _Relative:
 
     measured: bool
     begin_ns: int
-    log: float  # of the time of a synchronisation point, relative to the centre of the stratum
+    log: float  # of the time for the same progress, relative to the centre of the stratum
     weight: float  # ns, as the centre has it
 
 
@@ -96,16 +97,15 @@ def of_run(recording: Run) -> Trial | None:
 
 
 def of_budget(spells: Sequence[Spell], share: float) -> Trial | None:
-    """The trial of a run with a budget of `share`, with spells that only count as controls. Spells that were
-    cut are neither: chance did not choose them, but what they cost. There is no result if its interval says
-    nothing of the budget, because it is wider than ± `share`."""
+    """The trial of a run with a budget of `share`, with spells that only count as controls. There is no
+    result if its interval says nothing of the budget, because it is wider than ± `share`."""
     kinds: dict[tuple[int, int], set[bool]] = defaultdict(set)
     for spell in spells:
         kinds[spell.world, spell.spell].add(spell.measured)
     compared: list[Spell] = [
         changed(spell, control=not spell.measured)
         for spell in spells
-        if not spell.cut and len(kinds[spell.world, spell.spell]) == 1
+        if len(kinds[spell.world, spell.spell]) == 1
     ]
     if all(spell.measured for spell in spells):
         return None
@@ -158,6 +158,11 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
 
 
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
+    if any(spell.timed for spell in spells):
+        if any(spell.counted_polls for spell in spells):
+            return "the program polls, and its ranks seldom pass a place together"
+        if not blocks and len({spell.rank for spell in spells}) > 1:
+            return "ranks of several nodes, or without common memory, which seldom pass a place together"
     controls = [spell for spell in spells if spell.control]
     if controls and all(spell.has_requests for spell in controls):
         return "requests are under way wherever all ranks pass together"
@@ -165,15 +170,21 @@ def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> s
     return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.2g} s more needed"
 
 
-def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
-    """The spells that all ranks of the first world have gone through, in order."""
+def _joined(spells: Sequence[Spell]) -> Iterator[_Spell]:
+    """The spells that all ranks of the first world have gone through, in order. Those that were cut are left
+    out: chance did not end them, but what they cost, or how long they lasted."""
     world = min(spell.world for spell in spells)
-    by_number = grouped((each for each in spells if each.world == world), lambda spell: spell.spell)
-    ranks = max(len(rows) for rows in by_number.values())
+    of_world = [spell for spell in spells if spell.world == world]
+    by_number = grouped(of_world, lambda spell: spell.spell)
+    ranks = len({spell.rank for spell in of_world})
     has_polls = any(spell.counted_polls for spell in spells)
     for _, rows in sorted(by_number.items()):
-        if len(rows) == ranks and not _leaks(rows):
+        if len(rows) != ranks or _leaks(rows) or any(row.cut for row in rows):
+            continue
+        if not rows[0].timed:
             yield _joined_spell(rows, by_calls=not has_polls)
+        elif not has_polls and _are_together(rows):  # the number of polls is not that of the program's work
+            yield _joined_timed(rows)
 
 
 def _leaks(rows: Sequence[Spell]) -> bool:
@@ -197,6 +208,20 @@ def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
     return _Spell(not first.control, key, first.begin_ns, sync_points, ns, flush_ns)
 
 
+def _are_together(rows: Sequence[Spell]) -> bool:
+    """Whether most of a timed spell is at the same time on all ranks. Nodes have others of that number."""
+    end = min(row.begin_ns + row.ns for row in rows)
+    return end - max(row.begin_ns for row in rows) > max(row.ns for row in rows) / 2
+
+
+def _joined_timed(rows: Sequence[Spell]) -> _Spell:
+    first = min(rows, key=lambda row: row.rank)
+    flush_ns = max(row.flush_ns for row in rows)
+    calls = sum(row.measured_calls + row.counted_calls for row in rows) / len(rows)
+    ns = sum(row.ns for row in rows) / len(rows) - flush_ns
+    return _Spell(not first.control, ("timed",), first.begin_ns, calls, ns if calls else 0, flush_ns)
+
+
 def _blocks(spells: Iterable[_Spell]) -> Iterator[_Block]:
     block: list[_Relative] = []
     for spell in sorted(_relative(spells), key=lambda each: each.begin_ns):
@@ -215,13 +240,13 @@ def _relative(spells: Iterable[_Spell]) -> Iterator[_Relative]:
     for stratum in grouped(spells, lambda spell: spell.key).values():
         logs: dict[bool, list[float]] = {True: [], False: []}
         for spell in stratum:
-            logs[spell.measured].append(math.log(spell.ns / spell.sync_points))
+            logs[spell.measured].append(math.log(spell.ns / spell.progress))
         if not all(logs.values()):
             continue  # nothing to compare with
         centre = sum(sorted(of_kind)[len(of_kind) // 2] for of_kind in logs.values()) / 2
         for spell in stratum:
-            weight = math.exp(centre) * spell.sync_points
-            log = math.log(spell.ns / spell.sync_points) - centre
+            weight = math.exp(centre) * spell.progress
+            log = math.log(spell.ns / spell.progress) - centre
             yield _Relative(spell.measured, spell.begin_ns, log, weight)
 
 

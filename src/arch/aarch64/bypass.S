@@ -23,9 +23,11 @@ tare_bypass_\number:
         cbz     x16, 1f
         ldrb    w17, [x16, #TARE_COUNTS_ONLY]
         cbz     w17, 1f
+        ldr     x17, [x16, #TARE_UNTIL_CHECK]
+        sub     x17, x17, #1
+        str     x17, [x16, #TARE_UNTIL_CHECK]
+        tbnz    x17, #63, 1f
         ldr     x17, [x16, #TARE_COUNTED_CALLS]
-        tst     x17, #((1 << TARE_CHECK_BITS) - 1)
-        b.eq    1f
         add     x17, x17, #1
         str     x17, [x16, #TARE_COUNTED_CALLS]
         ldr     x16, [x16, #TARE_BLOCK]

@@ -15,8 +15,8 @@ tare_bypass_\number:
         je      1f
         cmpb    $0, TARE_COUNTS_ONLY(%r11)
         je      1f
-        testl   $((1 << TARE_CHECK_BITS) - 1), TARE_COUNTED_CALLS(%r11)
-        je      1f
+        subq    $1, TARE_UNTIL_CHECK(%r11)
+        js      1f
         incq    TARE_COUNTED_CALLS(%r11)
         movq    TARE_BLOCK(%r11), %r11
         incq    TARE_LOOKUPS+8*\number(%r11)

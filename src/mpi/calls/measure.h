@@ -8,9 +8,9 @@
 #include "mpi/interposition/bypass.h"
 #include "recorder/clock.h"
 #include "recorder/commit.h"
+#include "recorder/due.h"
 #include "recorder/every_call.h"
 #include "recorder/here.h"
-#include "recorder/scheduling.h"
 #include "recorder/weighed_call.h"
 #include "stack/inside.h"
 #include "stack/site.h"
@@ -67,12 +67,12 @@ struct Describes : Role {
 // Makes a call that is only counted. Calls that it leads to are not the program's.
 template <Function F, class Real>
 [[gnu::noinline]] auto count_only(Thread& thread, Real real) {
-  const bool is_checked = is_check_due(thread);
   thread.count_only(static_cast<std::uint16_t>(F));
   const stack::Inside inside;
-  if (is_checked) [[unlikely]]
-    recorder::check_budget(thread);
-  return real();
+  const auto result = real();
+  if (--thread.until_check < 0) [[unlikely]]
+    recorder::check_counted(thread);
+  return result;
 }
 
 // A call that never waits: only some are timed.
@@ -103,6 +103,8 @@ template <Function F, class Real, class... Roles>
   end_call<false>(thread, call, rows, result, roles...);
   if (thread.weighing.is_under_way()) [[unlikely]]
     recorder::note_weight_of_untimed(thread, ticks, recorder::now());
+  if (thread.due == 0) [[unlikely]]
+    recorder::look_after_untimed(thread);
   return result;
 }
 
@@ -149,8 +151,8 @@ template <class A, Function F, class Real, class... Roles>
   }
   format::CurrentCall& current = thread.shared().current;
   call.enter = current.enter = recorder::now();
-  if (recorder::seldom(call.enter >= thread.reading_due)) {
-    recorder::read_scheduling(thread, recorder::Piece::outside, current.leave, call.enter);
+  if (recorder::seldom(call.enter >= thread.due)) {
+    recorder::do_what_is_due(thread, recorder::Piece::outside, current.leave, call.enter);
     call.enter = current.enter = recorder::now();
   }
   const auto result = real();
@@ -161,8 +163,8 @@ template <class A, Function F, class Real, class... Roles>
   if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
   if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
   recorder::end_weighing(thread, call.function, call.leave - call.enter);
-  if (recorder::seldom(call.leave >= thread.reading_due))
-    recorder::read_scheduling(thread, recorder::Piece::in_call, call.enter, call.leave);
+  if (recorder::seldom(call.leave >= thread.due))
+    recorder::do_what_is_due(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
 }
 

@@ -27,8 +27,8 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
   format::CurrentCall& current = thread.shared().current;
   const std::uint64_t last = current.leave;
   std::uint64_t now = recorder::now();
-  if (now >= thread.reading_due) [[unlikely]] {
-    recorder::read_scheduling(thread, recorder::Piece::outside, last, now);
+  if (now >= thread.due) [[unlikely]] {
+    recorder::do_what_is_due(thread, recorder::Piece::outside, last, now);
     now = recorder::now();
   }
   call.enter = current.enter = thread.polls.begin(thread, last, now);
@@ -41,8 +41,8 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
   thread.polls.end(thread, call, idle);
   if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, idle, last, now);
   recorder::end_weighing(thread, call.function, call.leave - now);
-  if (call.leave >= thread.reading_due) [[unlikely]]
-    recorder::read_scheduling(thread, recorder::Piece::in_call, call.enter, call.leave);
+  if (call.leave >= thread.due) [[unlikely]]
+    recorder::do_what_is_due(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
 }
 

@@ -22,6 +22,7 @@ using format::CallForm;
 
 static_assert(offsetof(recorder::Location, counts_only) == TARE_COUNTS_ONLY);
 static_assert(offsetof(recorder::Location, counted_calls) == TARE_COUNTED_CALLS);
+static_assert(offsetof(recorder::Location, until_check) == TARE_UNTIL_CHECK);
 static_assert(offsetof(recorder::Location, events) + offsetof(recorder::EventBuffer, shared) == TARE_BLOCK);
 static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 

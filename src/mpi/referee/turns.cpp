@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t spell_ns = 2'000'000;
 constexpr std::uint64_t shared_spell_ns = 20'000'000;  // where ranks share processors, and are farther apart
-constexpr std::uint64_t observed_ns = 250'000'000;     // at least, before the length of spells is decided,
+constexpr std::uint64_t observed_ns = 250'000'000;     // at least, before the length of spells is decided;
+constexpr std::uint64_t alone_ns = 750'000'000;        // without anchors, to see the program repeat;
 constexpr std::uint64_t passed_ns = 1'000'000'000;     // and before it is looked at again
 constexpr double changed = 2;                          // as a factor: the pace is another one
 constexpr std::uint64_t observed_ticks = 32;
@@ -128,7 +129,7 @@ void Turns::observe(const void* caller) noexcept {
     agreement_->leader.compare_exchange_strong(none, process_);
   }
   if (agreement_->count.load(std::memory_order_acquire) == 0) {
-    if (leads()) rhythm_.add(caller, ticks_, recorder::read_ns(CLOCK_MONOTONIC));
+    if (leads()) rhythm_.add(reinterpret_cast<std::uintptr_t>(caller), ticks_, recorder::read_ns(CLOCK_MONOTONIC));
     // A reading of the clock takes longer than some calls.
     const bool looks = ticks_ >= observed_ticks && (ticks_ < 1024 || ticks_ % 64 == 0);
     if (looks && leads()) publish(processor_ns());
@@ -145,7 +146,7 @@ void Turns::observe(const void* caller) noexcept {
 void Turns::publish(std::uint64_t now) noexcept {
   const std::uint64_t ns = now - looked_ns_;
   const std::uint32_t count = agreement_->count.load(std::memory_order_relaxed);
-  if (ns < (count == 0 ? observed_ns : passed_ns)) return;
+  if (ns < (count != 0 ? passed_ns : anchors_ != 0 ? observed_ns : alone_ns)) return;
   const auto ticks = static_cast<double>(ticks_ - looked_ticks_),
              anchors = static_cast<double>(anchors_ - looked_anchors_);
   if (count == 0) world.describe(file_->header);

@@ -7,7 +7,7 @@
 //
 // How many ticks a spell has, one rank of the node finds out from the pace of the program: those of `spell_ns`. Where
 // anchors are more frequent, a spell is a number of them. Otherwise it is a number of the program's repetitions, or
-// such a part of one that all parts make up the whole (rhythm.h).
+// such a part of one that all parts make up the whole (recorder/rhythm.h).
 #pragma once
 
 #include <sys/types.h>
@@ -15,9 +15,9 @@
 #include <cstdint>
 
 #include "mpi/referee/pending.h"
-#include "mpi/referee/rhythm.h"
 #include "mpi/referee/spell_file.h"
 #include "mpi/referee/tools.h"
+#include "recorder/rhythm.h"
 
 namespace tare::mpi::referee {
 
@@ -87,7 +87,7 @@ class Turns {
   bool is_open_ = false;
   std::uint64_t begin_ns_ = 0, begin_ticks_ = 0, begin_waited_ = 0;
   unsigned routes_ = 1;
-  Rhythm rhythm_;
+  recorder::Rhythm rhythm_{};
 };
 
 }  // namespace tare::mpi::referee

@@ -7,8 +7,8 @@
 #include "mpi/interposition/tool.h"
 #include "mpi/objects/requests.h"
 #include "mpi/roles/envelope.h"
+#include "recorder/due.h"
 #include "recorder/process_end.h"
-#include "recorder/scheduling.h"
 #include "recorder/segment.h"
 #include "stack/site.h"
 
@@ -113,8 +113,8 @@ struct Finalises : Role {
   void before(Thread& thread, recorder::Call&) noexcept {
     has_world.store(false, std::memory_order_relaxed);
     // The last reading within the net time, of which the time since the last call is a part.
-    if (const std::uint64_t now = recorder::now(); now >= thread.reading_due)
-      recorder::read_scheduling(thread, recorder::Piece::outside, thread.shared().current.leave, now);
+    if (const std::uint64_t now = recorder::now(); now >= thread.due)
+      recorder::do_what_is_due(thread, recorder::Piece::outside, thread.shared().current.leave, now);
     if (auto* segment = recorder::segment()) segment->process.finalize_enter = recorder::now();
   }
   void after(Thread&, recorder::Call& call, int) noexcept {

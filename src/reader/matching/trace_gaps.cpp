@@ -39,7 +39,7 @@ TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().s
   for (const Process& process : run.processes()) {
     const std::set<std::uint32_t> unknown = spells_with_unknown_requests(process);
     for (const auto& [number, spell] : process.spells)
-      if (spell.traced)
+      if (spell.traced && !spell.timed)
         epochs_[{process.world, process.record.rank}][process.begin_of(spell)] =
             unknown.contains(number) ? own_epoch++ : number;
   }

@@ -2,10 +2,10 @@
 //
 // After a loss of records, the messages and collectives of a rank cannot be numbered any more, nor those of other ranks
 // with it. But a gap that tare made on purpose, for --weigh or --budget, ends with a spell (recorder/spells.h), at
-// whose begin all ranks were at the same synchronisation point. So the ranks whose traces continue with this spell are
-// numbered anew from there: they are in one epoch. A rank with incomplete requests at this point is in an epoch of its
-// own, because it is not known which messages these requests take. If their start was not recorded, they are known when
-// they complete.
+// whose begin all ranks were at the same synchronisation point, unless it is a timed one. So the ranks whose traces
+// continue with this spell are numbered anew from there: they are in one epoch. A rank with incomplete requests at this
+// point is in an epoch of its own, because it is not known which messages these requests take. If their start was not
+// recorded, they are known when they complete.
 #pragma once
 
 #include <cstdint>

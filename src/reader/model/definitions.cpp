@@ -167,6 +167,7 @@ bool apply_spell(Entry entry, Definitions& to) {
                          (in.head.flags & control_spell) != 0,
                          (in.head.flags & spell_with_requests) != 0,
                          (in.head.flags & spell_completes_unknown) != 0,
+                         (in.head.flags & timed_spell) != 0,
                          (in.head.flags & unfinished_spell) == 0,
                          in.sync_points,
                          in.first_site,

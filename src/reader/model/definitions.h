@@ -93,7 +93,7 @@ struct EventType {
 };
 
 // A spell: the part of the run of a process between two synchronisation points, which are collectives of all ranks or
-// calls of tare_progress() (recorder/spells.h). Times are in ticks.
+// calls of tare_progress(), or a timed one of a program without them (recorder/spells.h). Times are in ticks.
 struct Spell {
   bool measured = true;
   bool traced = false;
@@ -101,8 +101,9 @@ struct Spell {
   bool control = false;            // chosen at random for comparisons: calls were only counted
   bool has_requests = false;       // format::spell_with_requests
   bool completes_unknown = false;  // format::spell_completes_unknown
+  bool timed = false;              // format::timed_spell
   bool finished = true;            // false: only its begin is known
-  std::uint32_t sync_points = 0;   // its length
+  std::uint32_t sync_points = 0;   // its length; 0: a timed one
   // The call sites of the synchronisation points at its ends; 0: tare_progress().
   std::uint32_t first_site = 0, last_site = 0;
   std::uint64_t begin = 0;

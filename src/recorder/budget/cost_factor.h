@@ -21,11 +21,11 @@
 
 namespace tare::recorder {
 
-// What a thread did between two synchronisation points.
+// What a thread did between two synchronisation points, or in a timed spell: of that, calls are the progress.
 struct SpellTime {
   std::uint32_t first_site;
   std::uint32_t last_site;
-  std::uint32_t sync_points;  // more than 0
+  std::uint32_t sync_points;  // more than 0; of a timed spell, its calls
   std::uint64_t calls;        // all of them
   std::uint64_t ticks;        // without drains
 };

@@ -32,7 +32,7 @@ struct Progress {
   std::uint64_t counted;      // that were only counted
   std::uint64_t in_wrappers;  // of them, the ones that did not bypass their wrappers
   std::uint64_t flush_ticks;  // writing out event buffers
-  std::uint64_t other_ticks;  // ending and beginning spells, and samples of stacks
+  std::uint64_t other_ticks;  // ending and beginning spells, samples of stacks, readings of processor times
 };
 
 // Ticks of a call by depth, as weighed calls say: without drains.

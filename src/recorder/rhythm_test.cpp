@@ -1,11 +1,11 @@
-#include "mpi/referee/rhythm.h"
+#include "recorder/rhythm.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <random>
 
-namespace tare::mpi::referee {
+namespace tare::recorder {
 namespace {
 
 struct Call {
@@ -17,13 +17,14 @@ struct Call {
 std::uint64_t period_of(const std::function<Call(unsigned)>& call) {
   static std::mt19937_64 chance(1);
   std::lognormal_distribution<double> noise(0, 0.05);
-  Rhythm rhythm;
+  static Rhythm rhythm;
+  rhythm = {};
   double now = 1e9;
   for (unsigned i = 0; i < 6000; ++i) {
     const auto [site, ns] = call(i);
     now += ns * noise(chance) + (chance() % 20 == 0 ? 3e6 : 0);
-    rhythm.add(reinterpret_cast<const void*>(site), i, static_cast<std::uint64_t>(now));
-    rhythm.add(nullptr, i, static_cast<std::uint64_t>(now) + 50);  // the same tick
+    rhythm.add(site, i, static_cast<std::uint64_t>(now));
+    rhythm.add(0, i, static_cast<std::uint64_t>(now) + 50);  // the same tick
   }
   return rhythm.period();
 }
@@ -51,8 +52,20 @@ TEST(RhythmTest, WhatDoesNotRepeatHasNone) {
               return Call{chance() % 16, 1000 * static_cast<double>(1 + chance() % 100)};
             }),
             0);
-  EXPECT_EQ(Rhythm().period(), 0);
+}
+
+TEST(RhythmTest, PlacesTellItWhereTimesVaryWidely) {
+  std::mt19937_64 chance(3);
+  EXPECT_EQ(period_of([&](unsigned i) {
+              return Call{0x1234 + i % 12, 1000 * static_cast<double>(1 + chance() % 100)};
+            }),
+            12);
+}
+
+TEST(RhythmTest, WithoutCallsThereIsNone) {
+  static Rhythm rhythm;
+  EXPECT_EQ(rhythm.period(), 0);
 }
 
 }  // namespace
-}  // namespace tare::mpi::referee
+}  // namespace tare::recorder
