@@ -32,4 +32,14 @@ std::uint64_t Repetition::next(std::uint64_t calls) const noexcept {
   return origin_ + (since + period_ - 1) / period_ * period_;
 }
 
+bool Repetition::is_at_place(std::uint64_t calls, bool is_clear) noexcept {
+  if (!is_clear && clear_calls_ != 0) {
+    if (++tried_ < period_) return false;
+    clear_calls_ = 0;  // there is none
+  }
+  if (tried_ != 0) origin_ = calls;
+  tried_ = 0;
+  return true;
+}
+
 }  // namespace tare::recorder

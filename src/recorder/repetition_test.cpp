@@ -43,5 +43,29 @@ TEST(RepetitionTest, NextIsWhereNoRequestIsUnderWay) {
   }
 }
 
+TEST(RepetitionTest, AnExtraCallMovesThePlace) {
+  static Repetition repetition;
+  Iterations program;
+  while (!repetition.is_known()) program.note(repetition);
+  std::uint64_t place = repetition.next(program.calls + 1);
+  EXPECT_TRUE(repetition.is_at_place(place, true));
+  EXPECT_EQ(repetition.next(place + 1), place + 6);
+  place += 6;
+  EXPECT_FALSE(repetition.is_at_place(place, false));
+  EXPECT_FALSE(repetition.is_at_place(place + 1, false));
+  EXPECT_TRUE(repetition.is_at_place(place + 2, true));
+  EXPECT_EQ(repetition.next(place + 3), place + 8);
+}
+
+TEST(RepetitionTest, WhereRequestsAreAlwaysUnderWayItIsAnyPlace) {
+  static Repetition repetition;
+  Iterations program;
+  while (!repetition.is_known()) program.note(repetition);
+  const std::uint64_t place = repetition.next(program.calls + 1);
+  for (unsigned tried = 0; tried < 5; ++tried) EXPECT_FALSE(repetition.is_at_place(place + tried, false));
+  EXPECT_TRUE(repetition.is_at_place(place + 5, false));
+  EXPECT_TRUE(repetition.is_at_place(place + 11, false));
+}
+
 }  // namespace
 }  // namespace tare::recorder

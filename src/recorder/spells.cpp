@@ -388,6 +388,11 @@ void Spells::look_at_timed(Location& location, std::uint64_t time) noexcept {
     location.until_check = static_cast<std::int64_t>(end_calls_ - calls - 1);
     return;
   }
+  if (!location.counts_only && !repetition_.is_at_place(calls, !has_open_requests())) {
+    end_calls_ = calls + 1;
+    look_due_ = 0;
+    return;
+  }
   if (spell_ != 0) end_spell(location, location.shared().current.site, time);
   begin_spell(location, number, 0, location.shared().current.site, time);
   end_calls_ = 0;
