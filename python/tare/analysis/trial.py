@@ -160,9 +160,9 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
     if any(spell.timed for spell in spells):
         if any(spell.counted_polls for spell in spells):
-            return "the program polls, and its ranks seldom pass a place together"
+            return "the program polls, and its ranks seldom meet"
         if not blocks and len({spell.rank for spell in spells}) > 1:
-            return "ranks of several nodes, or without common memory, which seldom pass a place together"
+            return "ranks of several nodes, which seldom meet"
     controls = [spell for spell in spells if spell.control]
     if controls and all(spell.has_requests for spell in controls):
         return "requests are under way wherever all ranks pass together"
