@@ -108,7 +108,7 @@ test-aarch64: wheel
 	@tools/venv.sh test
 	@tools/root.sh $(MACHINE)
 	@tools/emulated_tests.sh $(MACHINE)
-	@TARE_TEST_MACHINE=$(MACHINE) $(PYTHON) -m pytest -v --timeout 900 -k "not solver_of_debian" \
+	@TARE_TEST_MACHINE=$(MACHINE) $(PYTHON) -m pytest -v --timeout 2400 -k "not solver_of_debian" \
 	  tests/install/test_aarch64.py tests/integration/test_paths.py
 
 deb:

@@ -23,6 +23,7 @@ unemulated=(
     WeighingTest.AReadingOfTheClockTakesAsLongAsOneOfMany  # reads the clock as fast as it does all else
     CompletionTest.WithoutMemoryNoStatusesAreAskedFor      # limits the memory of a process (RLIMIT_AS)
     EndingWatch.TellsProcessesOfOneNumberApart             # makes a process of a given number (clone3)
+    Experiment.TheRootSaysWhichPointsAreOffloads           # measures for 23 s on two processors, for minutes on an emulated one
     # starts a process that sends no signal when it ends: tared
     Tared.{DrainsBesideTheThread,DrainsWhatThreadsWouldDrop,IsNoChildOfTheProgram,MayBeKilledAtAnyMoment,MayHang}
     Tared.WritesNothingIfNothingIsToBeWritten

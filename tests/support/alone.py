@@ -125,7 +125,7 @@ class Place:
             environment |= {"PATH": os.environ["PATH"], "AS_USER": str(NOBODY)}
         return subprocess.run(
             [*alone, *map(str, command)], cwd=self.path, env=environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=900 if MACHINE else 180,  # an emulated processor is slow
+            capture_output=True, text=True, timeout=2400 if MACHINE else 180,  # an emulated processor is slow
         )  # fmt: skip
 
     def give(self) -> None:
