@@ -16,6 +16,10 @@ import pytest
 from environments import MpiEnvironment, compile_c
 from on_mpi import both_debian
 from patience import wait_until
+from tare.analysis.explain.explain import explain
+from tare.page import overview
+from tare.reporters.last_calls import sentences
+from tare.runs.run import open_run
 
 RANKS = 3
 LAST = RANKS - 1
@@ -86,6 +90,11 @@ class Ended:
             assert words in text, text
         assert f"tare where {self.directory}" in self.summary
 
+    def explained(self) -> list[dict[str, Any]]:
+        """The findings, the first of which says how it ended."""
+        found: list[dict[str, Any]] = self.read("explain")["findings"]
+        return found
+
 
 def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
     """The pids of the ranks, once all are there or the command has ended; 0: the rank was killed first."""
@@ -120,6 +129,10 @@ def test_without_finalize(
     assert (ended.last()["state"], ended.last()["exit_code"]) == (state, exit_code)
     assert not ended.last()["finalized"]
     ended.says(words)
+    first, *others = ended.explained()
+    assert (first["kind"], first["ranks"]) == ("ended early", [LAST]) and words in first["sentence"]
+    stuck = [each["sentence"] for each in others if each["kind"] == "deadlock"]
+    assert all(f"for ever for rank {LAST}, which has ended" in said for said in stuck), stuck
 
 
 @pytest.mark.parametrize(("way", "number"), [("segv", signal.SIGSEGV), ("abort", signal.SIGABRT)])
@@ -131,6 +144,37 @@ def test_a_signal_of_its_own(
     assert (last["state"], last["exit_code"], last["until"]) == ("killed", None, "end")
     assert last["signal"] == number if TELLS else last["signal"] in (None, number)
     ended.says(f"killed by {number.name}" if TELLS else "killed")
+    # It was in no call, and the others were.
+    calls = last_calls(ended)
+    assert any(f"rank {LAST}, killed" in said and "after MPI_Barrier at endings.c:" in said for said in calls)
+    others = [said for said in calls if f"rank {LAST}, " not in said]
+    assert others and all("in MPI_Recv at" in said or "MPI_Barrier at" in said for said in others), calls
+
+
+def test_killed_in_a_call(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    ended = Ended(tare, mpi, tmp_path, "crash")
+    mine = [said for said in last_calls(ended) if f"rank {LAST}, killed" in said]
+    assert len(mine) == 1 and "in MPI_Reduce_local at endings.c:" in mine[0]
+    said = next(each["sentence"] for each in ended.explained() if LAST in each["ranks"])
+    assert "was killed" in said and ", in MPI_Reduce_local at endings.c:" in said
+
+
+def test_a_program_that_fails_in_the_end(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    ended = Ended(tare, mpi, tmp_path, "fails")
+    assert ended.returncode != 0
+    first = ended.explained()[0]
+    assert (first["kind"], first["ranks"]) == ("failed", [LAST])
+    assert first["sentence"] == f"The program failed: after MPI_Finalize, rank {LAST} ended with exit code 5."
+
+
+def last_calls(ended: Ended) -> list[str]:
+    """What the summary says of the calls of ranks that ended early, which the page says as well."""
+    run = open_run(ended.directory)
+    said = sentences(run)
+    notes = overview.of_run(run, [], explain(run))["notes"]
+    summary = " ".join(ended.summary.split())
+    assert all(each in summary and f"{each[0].upper()}{each[1:]}." in notes for each in said)
+    return said
 
 
 def test_killed_from_outside(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 /* endings WAY [FILE]: the last rank ends in some way, and the others wait for it in MPI.
  *
- * WAY: segv, abort, mpi_abort (code 3), callback (the same in an operation of MPI_Reduce_local), exit (3), _exit (0),
- * kill (waits for it), deadlock (all wait for each other).
+ * WAY: segv, abort, mpi_abort (code 3), callback (the same in an operation of MPI_Reduce_local), crash (by SIGSEGV in
+ * such an operation), exit (3), _exit (0), kill (waits for it), deadlock (all wait for each other), fails (it ends as
+ * it should, with code 5).
  * FILE.RANK holds the process id, once the rank is in the program. tests/integration/test_endings.py knows.
  */
 #include <mpi.h>
@@ -26,10 +27,15 @@ static void operate(void* in, void* out, int* count, MPI_Datatype* type) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-static void abort_in_callback(void) {
+static void crash(void* in, void* out, int* count, MPI_Datatype* type) {
+  (void)in, (void)out, (void)count, (void)type;
+  *(volatile int*)0 = 1;
+}
+
+static void reduce_by(MPI_User_function* operation) {
   int in = 1, out = 2;
   MPI_Op op;
-  MPI_Op_create(operate, 1, &op);
+  MPI_Op_create(operation, 1, &op);
   MPI_Reduce_local(&in, &out, 1, MPI_INT, op);
 }
 
@@ -41,11 +47,14 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc > 2) write_pid(argv[2], rank);
   MPI_Barrier(MPI_COMM_WORLD);
+  const int fails = !strcmp(way, "fails");
+  if (fails) return MPI_Finalize() != MPI_SUCCESS ? 9 : rank == size - 1 ? 5 : 0;
   if (rank == size - 1 && strcmp(way, "deadlock") != 0) {
     if (!strcmp(way, "segv")) *(volatile int*)0 = 1;
     if (!strcmp(way, "abort")) abort();
     if (!strcmp(way, "mpi_abort")) MPI_Abort(MPI_COMM_WORLD, 3);
-    if (!strcmp(way, "callback")) abort_in_callback();
+    if (!strcmp(way, "callback")) reduce_by(operate);
+    if (!strcmp(way, "crash")) reduce_by(crash);
     if (!strcmp(way, "exit")) exit(3);
     if (!strcmp(way, "_exit")) _exit(0);
     for (;;) pause();

@@ -51,9 +51,10 @@ def explained(*findings: Finding, traced: bool = True, notes: tuple[str, ...] = 
 def test_every_kind_has_a_sentence(kind: str) -> None:
     said = explanation.sentence(finding(kind))
     assert said.endswith(".") and said[0].isupper()
-    if kind not in ("nothing measured", "still running", "cost of measuring", "serial computing"):
+    if kind not in ("nothing measured", "still running", "failed", "cost of measuring", "serial computing"):
         assert "solver.c:12" in said
-    if kind not in ("nothing measured", "still running", "cost of measuring", "ended early", "deadlock"):
+    of_ends = ("nothing measured", "still running", "failed", "ended early", "deadlock")
+    if kind not in (*of_ends, "cost of measuring"):
         assert "25.0 %" in said
 
 
@@ -61,6 +62,25 @@ def test_every_kind_has_a_sentence(kind: str) -> None:
 def test_a_place_that_is_not_known_is_left_out(kind: str) -> None:
     bare = Finding(kind=kind, function="MPI_Recv", ranks=(1,), detail="0")
     assert "MPI_Recv at " not in explanation.sentence(bare)
+
+
+def test_the_end_is_told_of_each_rank_as_it_was() -> None:
+    first = Finding(
+        kind="ended early", ranks=(1,), calls=3, function="MPI_Recv", at=HERE, cause_in_call=True,
+        detail="killed by SIGSEGV",
+    )  # fmt: skip
+    assert explanation.sentence(first) == (
+        "The run did not come to its end: rank 1 was killed by SIGSEGV, in MPI_Recv at solver.c:12 (in step) "
+        "(3 processes ended early)."
+    )
+    second = Finding(kind="ended early", ranks=(0, 2), function="MPI_Barrier", detail="killed by SIGKILL")
+    assert explanation.sentence(second) == "Ranks 0, 2 were killed by SIGKILL, after MPI_Barrier."
+    failed = Finding(kind="failed", ranks=(1,), detail="exit code 2")
+    assert explanation.sentence(failed) == (
+        "The program failed: after MPI_Finalize, rank 1 ended with exit code 2."
+    )
+    of_launcher = Finding(kind="failed", detail="killed by SIGTERM")
+    assert "killed by SIGTERM" in explanation.sentence(of_launcher)
 
 
 def test_who_was_blocked_did_not_compute() -> None:

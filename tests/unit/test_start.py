@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,6 +113,21 @@ def test_what_the_end_needs_is_loaded_while_the_command_runs(
     command = ["sh", "-c", f"until [ -e '{tmp_path}/loaded' ]; do sleep 0.01; done; exit 5"]
     ending = launch.run(command, dict(os.environ), held, modules)
     assert (ending.exit_code, ending.signal) == (5, None)
+
+
+def test_the_start_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch, held: set[int]) -> None:
+    """It begins when all is prepared: before that, the witness has been started."""
+    prepared: list[int] = []
+
+    class Slow(signals.Witness):
+        def early(self) -> list[int]:
+            time.sleep(0.05)
+            prepared.append(time.time_ns())
+            return super().early()
+
+    monkeypatch.setattr(signals, "Witness", Slow)
+    ending = launch.run(["true"], dict(os.environ), held)
+    assert prepared[0] <= ending.start_ns <= ending.start_ns + ending.wall_ns <= time.time_ns()
 
 
 def test_a_command_that_ends_at_once_is_not_kept_waiting(

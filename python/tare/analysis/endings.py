@@ -8,10 +8,13 @@ from signal import SIGKILL, SIGTERM
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis.groups import grouped
+from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import Process, State
+    from tare._native import CurrentCall, Process, State
+    from tare.runs.run import Run
 
 STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running", "unknown")
 # Other ranks may have waited for these for ever.
@@ -78,3 +81,35 @@ def first(processes: Sequence[Process], *, others: bool = False) -> First | None
 def end_ns(process: Process) -> int:
     """Unix time of its end."""
     return process.start_ns + process.wall_ns
+
+
+@dataclass(frozen=True)
+class LastCall:
+    """Processes of one world that ended early in the same way and in, or after, the same call."""
+
+    processes: list[Process]
+    function: str  # "": no call of theirs is known
+    at: Placed
+    inside: bool  # they were in the call; else it is the last one that had returned
+
+
+def last_calls(run: Run, of: Sequence[Process]) -> list[LastCall]:
+    """Where each of these processes of the run was when it ended, those that were together in one group."""
+    chosen = {id(process) for process in of}
+    calls = grouped(run.current_calls, lambda call: call.process) if chosen else {}
+
+    def group(number: int) -> tuple[object, ...]:
+        process, last = run.processes[number], _last(calls.get(number, ()))
+        where = (last.function, place_of(last.site, run.sites), last.inside) if last else ("", UNKNOWN, False)
+        return (process.world, describe(process), *where)
+
+    numbers = [number for number, process in enumerate(run.processes) if id(process) in chosen]
+    return [
+        LastCall([run.processes[number] for number in of_group], *key[2:])  # type: ignore[arg-type]
+        for key, of_group in grouped(numbers, group).items()
+    ]
+
+
+def _last(calls: Sequence[CurrentCall]) -> CurrentCall | None:
+    """A call that a thread of the process was in, the newest; if there is none, the last that returned."""
+    return max(calls, key=lambda call: (call.inside, call.made_mpi_calls, call.enter_ns), default=None)

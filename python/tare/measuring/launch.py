@@ -57,6 +57,7 @@ class Ending:
     pid: int
     exit_code: int | None  # None: a signal killed it
     signal: int | None  # the signal that killed it; None: it exited
+    start_ns: int  # Unix time at which it was started
     wall_ns: int  # its duration
     ended_ns: int  # CLOCK_MONOTONIC_RAW at its end
 
@@ -115,7 +116,7 @@ def run(
     try:
         words = sanitizers.words(command)
         early = witness.early()
-        start = time.monotonic_ns()
+        start_ns, start = time.time_ns(), time.monotonic_ns()
         child = _start(words, variables, held)
         relay = signals.Relay(child, witness)
         relay.pass_all_on(early)
@@ -130,7 +131,9 @@ def run(
         ended_ns = raw_clock_ns()
     finally:
         witness.end()
-    return Ending(child, code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
+    return Ending(
+        child, code if code >= 0 else None, -code if code < 0 else None, start_ns, wall_ns, ended_ns
+    )
 
 
 def raw_clock_ns() -> int:

@@ -86,8 +86,14 @@ def measure(
     except CommandError:
         directory.discard(run_dir)
         raise
+    # Until here, meta.json has the time at which tare began to prepare the start.
     meta = replace(
-        meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
+        meta,
+        state="ended",
+        exit_code=ending.exit_code,
+        signal=ending.signal,
+        start_ns=ending.start_ns,
+        wall_ns=ending.wall_ns,
     )
     return replace(
         _finished(run_dir, meta, ending, watch, served), unmonitored=served.trouble + served.unread

@@ -11,7 +11,7 @@ from tare.analysis.efficiency import Efficiency, efficiencies, parts, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
-from tare.reporters import explanation, scheduling
+from tare.reporters import explanation, last_calls, scheduling
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 from tare.runs import missing
 
@@ -101,6 +101,7 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
         notes.append("The run is still going on: these are the figures of one moment.")
     if not ranks.use_mpi(run.processes) and not run.missing:
         notes.append("No process of this run has called MPI.")
+    notes.extend(f"{text[0].upper()}{text[1:]}." for text in last_calls.sentences(run))
     trace = run.total_trace()
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record was dropped", "records were dropped")

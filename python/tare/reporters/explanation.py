@@ -7,7 +7,7 @@ from typing import Any
 
 from tare import rank_numbers, units
 from tare.analysis.explain.finding import Explanation, Finding
-from tare.analysis.rows import UNKNOWN, Placed, flat
+from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
 from tare.streams import visible
@@ -16,6 +16,7 @@ from tare.units import NS_PER_S
 MAX_SENTENCES = 10
 # Who was on no processor of its own accord for more of its time than this does not compute, but is blocked.
 BLOCKED = 0.5
+_call = terminal.call_in
 
 
 def show(out: Console, of: Explanation, start_ns: int) -> None:
@@ -29,7 +30,8 @@ def sentences(of: Explanation, start_ns: int) -> list[str]:
     said = [sentence(finding, start_ns) for finding in of.findings]
     if all(finding.kind == "still running" for finding in of.findings) and of.net_ns:
         said.append(_nothing(of))
-    has_died = any(finding.kind == "ended early" for finding in of.findings)
+    kinds = {finding.kind for finding in of.findings}
+    has_died = "ended early" in kinds and "deadlock" not in kinds
     if any(finding.lost_ns for finding in of.findings) or (has_died and not of.is_too_short and of.lost_ns):
         said.append(_all_together(of))
     room = MAX_SENTENCES - len(said)
@@ -114,12 +116,6 @@ def _takes(found: Finding) -> str:
 def _who(found: Finding, verb: str) -> str:
     """ "rank 3 spends", "ranks 0-2 spend"."""
     return f"{rank_numbers.named(found.ranks)} {verb}{'s' if len(found.ranks) == 1 else ''}"
-
-
-def _call(function: str, at: Placed) -> str:
-    """ "MPI_Recv at solver.c:12 (in step)"."""
-    said = terminal.call(function, at)
-    return f"{said} (in {terminal.caller(at)})" if at.caller and said != function else said
 
 
 def _capital(text: str) -> str:
@@ -443,19 +439,29 @@ def _mostly(found: Finding) -> str:
 
 def _ended_early(found: Finding) -> str:
     who = rank_numbers.named(found.ranks) if found.ranks else "a process"
-    where = ""
-    if found.function:
-        what = "in" if found.cause_in_call else "after"
-        where = f", {what} {_call(found.function, found.at)}"
+    where = (
+        f", {terminal.last_call(found.function, found.at, inside=found.cause_in_call)}"
+        if found.function
+        else ""
+    )
     was = ("were " if len(found.ranks) > 1 else "was ") if found.detail.startswith("killed") else ""
     others = f" ({found.calls:,} processes ended early)" if found.calls > 1 else ""
-    return f"The run did not come to its end: {who} {was}{found.detail}{where}{others}."
+    said = f"{who} {was}{found.detail}{where}{others}."
+    return f"The run did not come to its end: {said}" if found.calls else _capital(said)
+
+
+def _failed(found: Finding) -> str:
+    if not found.ranks:
+        return f"The command failed, although no process ended early: {found.detail}."
+    ended = "ended with" if found.detail.startswith("exit") else "ended:"
+    return (
+        f"The program failed: after MPI_Finalize, {rank_numbers.named(found.ranks)} {ended} {found.detail}."
+    )
 
 
 def _deadlock(found: Finding) -> str:
-    who = rank_numbers.named(found.ranks)
     return (
-        f"Deadlock: {who} wait for one another for ever; rank {found.cause_rank} is in "
+        f"Deadlock: {found.detail}; rank {found.cause_rank} is in "
         f"{_call(found.function, found.at)} (tare where shows all of them)."
     )
 
@@ -464,6 +470,7 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "nothing measured": lambda _: "This run has no results of any MPI process: there is nothing to explain.",
     "still running": lambda _: "The run is still going on: these are the figures of one moment.",
     "ended early": _ended_early,
+    "failed": _failed,
     "deadlock": _deadlock,
     "cost of measuring": _cost,
     "load imbalance": _imbalance,

@@ -13,7 +13,7 @@ from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET
 from tare.measuring import unseen
 from tare.reporters import budget as budget_lines
-from tare.reporters import cells, scheduling, terminal, warnings
+from tare.reporters import cells, last_calls, scheduling, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
 from tare.reporters import totals as total_sheet
@@ -71,10 +71,14 @@ def overview(out: Console, recording: Run) -> None:
     if meta.options.sources:
         _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
-    label = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
-    _field(out, label, _ranks(recording) if processes or not recording.unread else recording.unread)
+    who = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
+    _field(out, who, _ranks(recording) if processes or not recording.unread else recording.unread)
     if earliest := _first_end(recording):
         out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
+    label = "last calls"
+    for text in last_calls.sentences(recording):
+        out.paragraph(text, f"{INDENT}{label:<{LABEL_WIDTH}}")
+        label = ""
     for until, text in UNTIL.items():
         if any(process.until == until and process.state == "killed" for process in processes):
             _field(out, "killed", text)
@@ -116,13 +120,12 @@ def where_to_look(out: Console, recording: Run) -> None:
 
 
 def _wall(meta: Metadata, processes: Sequence[Process]) -> str:
-    """The time that `tare run` measured, else from the first process's start to the last end, or now."""
+    """The time that `tare run` measured, else from the start of the command to the last end, or now."""
     if meta.wall_ns is not None:
         return units.duration(meta.wall_ns)
     if not processes:
         return "unknown"
-    start_ns = min(process.start_ns for process in processes)
-    return units.duration(max(process.start_ns + process.wall_ns for process in processes) - start_ns)
+    return units.duration(max(max(map(endings.end_ns, processes)) - meta.start_ns, 0))
 
 
 def _ranks(recording: Run) -> str:

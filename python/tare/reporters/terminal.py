@@ -199,6 +199,17 @@ def call(function: str, at: AtPlace) -> str:
     return function if where == NOTHING else f"{function} at {where}"
 
 
+def call_in(function: str, at: AtPlace) -> str:
+    """ "MPI_Recv at solver.c:12 (in step)"."""
+    said = call(function, at)
+    return f"{said} (in {caller(at)})" if at.caller and said != function else said
+
+
+def last_call(function: str, at: AtPlace, *, inside: bool) -> str:
+    """ "in MPI_Recv at solver.c:12 (in step)"; "after" a call that had returned."""
+    return f"{'in' if inside else 'after'} {call_in(function, at)}"
+
+
 def caller(of: AtPlace) -> str:
     """The function that contains the call, without the functions into which it was inlined.
 

@@ -224,7 +224,7 @@ def _doing(rows: Sequence[Row]) -> str:
         if first.inside:
             begun = f", begun {since} before the end" if since else ""
             return f"{_ended(first)} in {_call(rows)}{begun}"
-        return f"{_ended(first)}; its last call: {_call(rows)}"
+        return f"{_ended(first)}; last call: {_call(rows)}"
     stopped = "STOPPED by a signal or a debugger; " if first.stopped else ""
     if first.polling:
         return f"{stopped}polls: {_call(rows)}"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from tare import rank_numbers
 from tare.analysis import endings, ranks, where
 from tare.analysis.explain.finding import Finding
-from tare.analysis.rows import UNKNOWN, place_of
+from tare.analysis.groups import grouped
+from tare.analysis.rows import place_of
 
 if TYPE_CHECKING:
     from tare._native import Process
     from tare.analysis.deadlock import Deadlock
     from tare.runs.run import Run
+
+# So many ways in which the first processes ended, and calls in which they did, are told.
+MAX_WAYS = 3
 
 
 def findings(run: Run) -> list[Finding]:
@@ -24,7 +29,7 @@ def findings(run: Run) -> list[Finding]:
     if run.current_calls:  # else there is nothing to see of 100,000 ranks that have ended
         look = where.look(run)
         if look.deadlock is not None:
-            return [_deadlock(look.deadlock, run)]
+            return [*_why_ended(look.deadlock, run), _deadlock(look.deadlock, run)]
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
@@ -32,8 +37,38 @@ def findings(run: Run) -> list[Finding]:
     unwell = [process for process in judged if process.state in endings.EARLY]
     if not unwell:
         is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
-        return [] if is_measured else [Finding(kind="nothing measured")]
-    return [_early(early.processes if early else unwell, len(unwell), run)]
+        return [*_failed(run), *([] if is_measured else [Finding(kind="nothing measured")])]
+    return _early(early.processes if early else unwell, len(unwell), run)
+
+
+def _why_ended(found: Deadlock, run: Run) -> list[Finding]:
+    """How ranks ended early for which others wait."""
+    gone = [
+        process
+        for process in run.processes
+        if process.state in endings.EARLY and (process.world, process.rank) in found.ended
+    ]
+    return _early(gone, len(gone), run) if gone else []
+
+
+def _who_waits(found: Deadlock) -> str:
+    """Which ranks wait for which."""
+    together = {rank for cycle in found.cycles for _, rank in cycle}
+    behind = {each.call.rank for each in found.blocked} - together
+    if not together:
+        gone = {rank for _, rank in found.ended}
+        have = "has" if len(gone) == 1 else "have"
+        return f"{_wait(behind)} for {rank_numbers.named(gone)}, which {have} ended"
+    themselves = "itself" if len(together) == 1 else "one another"
+    if len(found.cycles) > 1:
+        themselves = "one another or for themselves"
+    them = "it" if len(together) == 1 else "them"
+    more = f", and {rank_numbers.named(behind)} for {them}" if behind else ""
+    return f"{_wait(together)} for {themselves}{more}"
+
+
+def _wait(ranks: Collection[int]) -> str:
+    return f"{rank_numbers.named(ranks)} wait{'s' if len(ranks) == 1 else ''} for ever"
 
 
 def _deadlock(found: Deadlock, run: Run) -> Finding:
@@ -46,21 +81,42 @@ def _deadlock(found: Deadlock, run: Run) -> Finding:
         at=place_of(first.call.site, run.sites),
         cause_rank=first.call.rank,
         calls=len(found.cycles),
-        detail=", ".join(str(rank) for _, rank in found.cycles[0]) if found.cycles else "",
+        detail=_who_waits(found),
     )
 
 
-def _early(processes: Sequence[Process], count: int, run: Run) -> Finding:
-    """How the first of them ended, and in or behind which call."""
-    first = min(processes, key=lambda process: process.rank)
-    calls = [call for call in run.current_calls if run.processes[call.process].pid == first.pid]
-    last = max(calls, key=lambda call: call.enter_ns, default=None)
-    return Finding(
-        kind="ended early",
-        ranks=tuple(sorted(process.rank for process in processes if process.rank >= 0)),
-        calls=count,
-        function=last.function if last else "",
-        at=place_of(last.site, run.sites) if last else UNKNOWN,
-        cause_in_call=bool(last and last.inside),
-        detail=endings.describe(first),
+def _failed(run: Run) -> list[Finding]:
+    """The command reported an error, although every process came to its end; the ranks that reported it."""
+    if not run.meta.exit_code and not run.meta.signal:
+        return []
+    by_code = grouped(
+        (process for process in run.processes if process.exit_code and process.rank >= 0),
+        lambda process: process.exit_code,
     )
+    of = by_code.get(run.meta.exit_code) or next(iter(by_code.values()), [])
+    return [
+        Finding(
+            kind="failed",
+            ranks=tuple(sorted({process.rank for process in of})),
+            detail=run.ending
+            if not of or of[0].exit_code == run.meta.exit_code
+            else f"exit code {of[0].exit_code}",
+        )
+    ]
+
+
+def _early(processes: Sequence[Process], count: int, run: Run) -> list[Finding]:
+    """How those that ended first did so, and in or behind which calls: a finding for each way and call."""
+    groups = endings.last_calls(run, processes)
+    return [
+        Finding(
+            kind="ended early",
+            ranks=tuple(sorted(process.rank for process in group.processes if process.rank >= 0)),
+            calls=count if group is groups[0] else 0,
+            function=group.function,
+            at=group.at,
+            cause_in_call=group.inside,
+            detail=endings.describe(group.processes[0]),
+        )
+        for group in groups[:MAX_WAYS]
+    ]
