@@ -71,7 +71,7 @@ void define_rows(nb::module_& module) {
       .members<&ReplayedWorld::world>()
       .unless("obstacle", "", &ReplayedWorld::obstacle)
       .members<&ReplayedWorld::runtime_ns, &ReplayedWorld::ideal_ns, &ReplayedWorld::useful_ns,
-               &ReplayedWorld::unknown_ns, &ReplayedWorld::without_ns>();
+               &ReplayedWorld::unknown_ns, &ReplayedWorld::without_ns, &ReplayedWorld::without_by_part_ns>();
 }
 
 }  // namespace

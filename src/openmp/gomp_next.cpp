@@ -111,4 +111,6 @@ NextFunction Next::find(const void* caller) noexcept {
   return next;
 }
 
+void release_next() noexcept { known_lock.reset(); }
+
 }  // namespace tare::openmp

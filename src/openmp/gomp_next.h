@@ -34,4 +34,7 @@ class Next {
   bool has_ompt_ = false;                // set before `address_`
 };
 
+// For a forked child: no thread holds a lock.
+void release_next() noexcept;
+
 }  // namespace tare::openmp

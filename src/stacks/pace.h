@@ -2,6 +2,7 @@
 // than their part of it. Zero-initialised.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace tare::stacks {
@@ -21,5 +22,14 @@ class Pace {
   std::uint64_t interval_ns_;  // asked_ns_ times a power of two
   double mean_cost_ns_;        // of recent samples; 0: there were none
 };
+
+// The longest interval of the threads of a process, one of which has another now: it never becomes shorter. `Word`: a
+// std::atomic_ref.
+template <class Word>
+void lengthen(Word&& longest_ns, std::uint64_t interval_ns) noexcept {
+  std::uint64_t known_ns = longest_ns.load(std::memory_order_relaxed);
+  while (known_ns < interval_ns && !longest_ns.compare_exchange_weak(known_ns, interval_ns, std::memory_order_relaxed))
+    ;
+}
 
 }  // namespace tare::stacks

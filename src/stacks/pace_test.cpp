@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace tare::stacks {
 namespace {
 
@@ -48,6 +50,30 @@ TEST(Pace, HasAnEnd) {
   pace.begin(ms);
   EXPECT_TRUE(pace.note_cost(1000 * ms, 1e-9));
   EXPECT_LE(pace.interval_ns(), 20'000 * ms);
+}
+
+// A word to which another thread stores a longer interval after it has been loaded.
+struct Raced {
+  std::uint64_t value, stored_meanwhile;
+
+  std::uint64_t load(std::memory_order) { return std::exchange(value, stored_meanwhile); }
+  void store(std::uint64_t ns, std::memory_order) { value = ns; }
+  bool compare_exchange_weak(std::uint64_t& known, std::uint64_t ns, std::memory_order) {
+    const bool is_known = value == known;
+    known = std::exchange(value, is_known ? ns : value);
+    return is_known;
+  }
+};
+
+TEST(Pace, TheLongestIntervalStaysWhenThreadsLengthenItAtOnce) {
+  Raced longer{10 * ms, 40 * ms}, shorter{10 * ms, 15 * ms};
+  lengthen(longer, 20 * ms);
+  EXPECT_EQ(longer.value, 40 * ms);
+  lengthen(shorter, 20 * ms);
+  EXPECT_EQ(shorter.value, 20 * ms);
+  std::uint64_t word = 10 * ms;
+  for (const std::uint64_t ns : {20 * ms, 10 * ms}) lengthen(std::atomic_ref(word), ns);
+  EXPECT_EQ(word, 20 * ms);
 }
 
 }  // namespace

@@ -74,8 +74,7 @@ void trace(recorder::EventBuffer& events, std::uint32_t site, std::uint64_t time
 void keep_budget(format::StackSamples& table, std::uint64_t ticks) noexcept {
   if (!pace.note_cost(ticks >> recorder::tick_shift(), part_of_budget * recorder::spells.budget_share())) return;
   change_timer(pace.interval_ns());
-  if (table.interval_ns < pace.interval_ns())
-    std::atomic_ref(table.interval_ns).store(pace.interval_ns(), std::memory_order_relaxed);
+  lengthen(std::atomic_ref(table.interval_ns), pace.interval_ns());
 }
 
 // The handler does not call the loader, which it may have interrupted.
@@ -154,7 +153,7 @@ void begin_thread(recorder::Location&) noexcept {
   format::StackSamples* table = recorder::stack_samples();
   if (table == nullptr) return;
   pace.begin(interval_ns());
-  if (table->interval_ns == 0) std::atomic_ref(table->interval_ns).store(interval_ns(), std::memory_order_relaxed);
+  lengthen(std::atomic_ref(table->interval_ns), interval_ns());
   stack::look_for_python();
   take_signal(take_sample);
   if (begin_timer(pace.interval_ns())) return;

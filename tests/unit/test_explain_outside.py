@@ -10,6 +10,7 @@ from tare.analysis.explain import files, outside, threads
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Losses
+from tare.reporters.explanation import sentence
 
 MS = 1_000_000
 NET_NS = 1_000 * MS
@@ -90,9 +91,31 @@ def test_of_several_ranks_the_gain_is_not_known_and_those_that_lose_little_are_n
     even = [thread(0, number, 500, 490, regions=10 * (number == 0)) for number in range(2)]
     uneven = [thread(1, number, 500, 500 - 400 * number, regions=10 * (number == 0)) for number in range(2)]
     [found] = threads.idle_threads(basis(regions=even + uneven, useful_ms=500), told())
-    assert found.time_ns == 10 * MS + 200 * MS
+    assert found.time_ns == 200 * MS, "as long as the sentence says of whom"
+    assert found.here_share == pytest.approx(0.4)
     assert (found.ranks, found.gain_ns) == ((1,), None)
-    assert (found.most_ns, found.mean_ns) == (500 * MS, 100 * MS)
+    assert (found.most_ns, found.mean_ns, found.detail) == (500 * MS, 100 * MS, "0")
+
+
+def test_of_ranks_that_lose_the_shares_are_theirs_and_the_thread_has_its_rank() -> None:
+    teams = [
+        [thread(rank, number, 500, work, regions=10 * (number == 0)) for number, work in enumerate(of)]
+        for rank, of in enumerate([(490, 490), (500, 100), (100, 400)])
+    ]
+    [found] = threads.idle_threads(
+        basis(ranks=3, regions=[each for team in teams for each in team], useful_ms=500), told()
+    )
+    assert (found.ranks, found.detail) == ((1, 2), "1 of rank 2")
+    assert found.time_ns == 450 * MS and found.here_share == pytest.approx(0.45)
+    assert "thread 1 of rank 2 works for 400 ms, the other for 100 ms" in sentence(found)
+    assert "idle 45.0 % of their time on ranks 1-2:" in sentence(found)
+
+
+def test_waits_for_locks_are_those_of_the_ranks_that_are_named() -> None:
+    lines = [call("omp_critical", 0, 400, calls=10), call("omp_critical", 1, 10, calls=100)]
+    team = [thread(0, number, 1_000, 1_000, regions=not number) for number in range(2)]
+    [found] = threads.idle_threads(basis(regions=team, lines=lines), told())
+    assert (found.ranks, found.time_ns, found.calls, found.mean_ns) == ((0,), 200 * MS, 10, 40 * MS)
 
 
 def test_little_idle_time_is_no_finding() -> None:

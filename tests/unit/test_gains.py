@@ -9,6 +9,7 @@ import pytest
 from tare.analysis.explain import gains
 from tare.analysis.explain.finding import Finding
 from tare.analysis.rows import UNKNOWN
+from tare.analysis.scheduling import Crowd
 from tare.runs.run import ReplayChange
 
 LINE = "MPI_Barrier", UNKNOWN
@@ -26,6 +27,9 @@ class Basis(SimpleNamespace):
                 "ranks": 2,
                 "net_ns": 100 * MS,
                 "world": 0,
+                "crowd": None,
+                "processes": [],
+                "useful_ns": {0: 40 * MS, 1: 40 * MS},
                 "has_threads": False,
                 "outside_ns": {LINE: {0: 40 * MS, 1: 10 * MS}},
                 "worked_ns": {LINE: {0: 30 * MS, 1: 10 * MS}},
@@ -35,9 +39,13 @@ class Basis(SimpleNamespace):
         )
         self.asked: list[ReplayChange] = []
         self.without_ns: list[int] = []
+        self.by_part_ns: list[int] = []
         self.runtime_ns = 90 * MS
         process = SimpleNamespace(trace=SimpleNamespace(records=10))
         self.run = SimpleNamespace(processes=[process], replayed_with=self._replayed)
+
+    def share(self, time_ns: float) -> float:
+        return time_ns / float(self.net_ns * self.ranks)
 
     def _replayed(self, world: int, changes: list[ReplayChange]) -> list[Any]:
         self.asked += changes
@@ -49,6 +57,7 @@ class Basis(SimpleNamespace):
                 runtime_ns=self.runtime_ns,
                 ideal_ns=90 * MS,
                 without_ns=self.without_ns or [80 * MS] * len(changes),
+                without_by_part_ns=self.by_part_ns or self.without_ns or [80 * MS] * len(changes),
             )
         ]
 
@@ -95,6 +104,67 @@ def test_the_gain_of_slow_threads_is_not_known() -> None:
     basis = Basis(has_threads=True)
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert (finding.gain_ns, basis.asked) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("by_part_ms", "gain_ms"),
+    [(80, 10), (81, 10), (85, None)],  # one of the ways gains 5 ms instead of 10
+)
+def test_a_gain_that_depends_on_how_work_is_shared_is_not_known(by_part_ms: int, gain_ms: int | None) -> None:
+    basis = Basis()
+    basis.without_ns = [80 * MS, 60 * MS]
+    basis.by_part_ns = [by_part_ms * MS, 60 * MS]
+    (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
+    assert finding.gain_ns == (None if gain_ms is None else gain_ms * MS)
+
+
+def without_processor(in_all_ms: int, outside_ms: int) -> list[Any]:
+    """Two ranks that were descheduled, as long in all."""
+    return [
+        SimpleNamespace(
+            rank=rank,
+            scheduling=SimpleNamespace(
+                descheduled_ns=in_all_ms * MS // 2,
+                descheduled_outside_ns=outside_ms * MS // 2,
+                blocked_outside_ns=0,
+            ),
+        )
+        for rank in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("in_all_ms", "outside_ms", "processors", "threads", "gain_ms"),
+    [
+        (8, 0, None, 0, 10),  # too little to matter
+        (20, 18, None, 0, 10),  # something else had the processors, outside of calls
+        (20, 17, None, 0, None),
+        (20, 17, 1, 2, None),
+        (20, 20, 1, 2, 10),  # 60 ms are computed, for which one processor needs no more than that
+        (12, 12, 1, 2, 10),
+        (20, 20, 1, 3, None),  # of other threads it is not known when they had none
+    ],
+)
+def test_a_gain_is_known_only_as_far_as_processors_are(
+    in_all_ms: int, outside_ms: int, processors: int | None, threads: int, gain_ms: int | None
+) -> None:
+    crowd = None if processors is None else Crowd((0, 1), processors, threads)
+    basis = Basis(crowd=crowd, processes=without_processor(in_all_ms, outside_ms))
+    (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
+    assert finding.gain_ns == (None if gain_ms is None else gain_ms * MS)
+
+
+@pytest.mark.parametrize(
+    ("outside_ms", "threads", "is_known"), [(18, 2, True), (17, 2, False), (20, 3, False)]
+)
+def test_what_processors_would_gain_is_known_if_ranks_had_none_outside_of_calls(
+    outside_ms: int, threads: int, is_known: bool
+) -> None:
+    outside = [SimpleNamespace(rank=0, site=SITE, time_ns=40 * MS, descheduled_ns=outside_ms * MS)]
+    basis = Basis(outside=outside, processes=without_processor(20, outside_ms))
+    finding = Finding(kind="oversubscription", most_ns=20 * MS, ranks=(0, 1), threads=threads)
+    (finding,) = gains.with_gains(basis, [finding])  # type: ignore[arg-type]
+    assert finding.gain_ns == (10 * MS if is_known else None)
 
 
 def test_slow_iterations_take_no_longer_than_the_median() -> None:

@@ -126,6 +126,15 @@ def test_csv_agrees_with_json(tare: Tare, sampled: Path) -> None:
     assert table == [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
 
 
+def test_the_histogram_is_of_all_rows_whatever_the_table_has(tare: Tare, sampled: Path) -> None:
+    whole, first = (
+        tare("samples", sampled, "--sort", "messages", "--limit", limit).stdout for limit in ("0", "1")
+    )
+    title = "Latencies of these samples"
+    assert "… 2 more rows" in first
+    assert whole.partition(title)[2] == first.partition(title)[2] != ""
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("by", ["source,destination,send,receive,size", "send,receive", "size"])
 def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns: int) -> None:

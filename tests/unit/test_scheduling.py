@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from made import made
 from tare._native import Process, Scheduling
-from tare.analysis.scheduling import Crowd, crowd_of, off_processor
+from tare.analysis.scheduling import Crowd, busy_threads, crowd_of, off_processor
 from tare.reporters import scheduling
 
 HERE = cast(Any, SimpleNamespace(host="here", processors=2))
@@ -27,20 +27,51 @@ def test_ranks_with_a_processor_each_share_none() -> None:
 
 
 def test_all_ranks_share_what_is_there() -> None:
-    assert crowd_of(HERE, ranks([0, 1], [0, 1], [0, 1])) == Crowd((0, 1, 2), 2)
+    assert crowd_of(HERE, ranks([0, 1], [0, 1], [0, 1])) == Crowd((0, 1, 2), 2, 3)
 
 
 def test_two_ranks_bound_to_one_processor_share_it() -> None:
-    assert crowd_of(HERE, ranks([0], [0], [1], [2])) == Crowd((0, 1), 1)
+    assert crowd_of(HERE, ranks([0], [0], [1], [2])) == Crowd((0, 1), 1, 2)
 
 
 def test_who_may_use_a_part_is_among_those_that_may_use_all() -> None:
-    assert crowd_of(HERE, ranks([0], [0, 1], [0, 1])) == Crowd((0, 1, 2), 2)
+    assert crowd_of(HERE, ranks([0], [0, 1], [0, 1])) == Crowd((0, 1, 2), 2, 3)
 
 
 def test_what_was_not_told_is_taken_from_the_run() -> None:
-    assert crowd_of(HERE, ranks([], [], [])) == Crowd((0, 1, 2), 2)
+    assert crowd_of(HERE, ranks([], [], [])) == Crowd((0, 1, 2), 2, 3)
     assert crowd_of(cast(Any, SimpleNamespace(host="here", processors=None)), ranks([], [], [])) is None
+
+
+def team(rank: int, *work_ns: int, time_ns: int = 100, site: int = 1, calls: int = 1) -> list[Any]:
+    """The threads of a region, of which the first encounters it `calls` times, `time_ns` long in all."""
+    return [
+        SimpleNamespace(
+            world=0,
+            rank=rank,
+            pid=10 + rank,
+            site=site,
+            thread=number,
+            regions_ns=0 if number else time_ns,
+            team_ns=time_ns,
+            work_ns=each,
+        )
+        for number, each in enumerate(work_ns)
+    ]
+
+
+def test_busy_threads_of_teams_share_processors_too() -> None:
+    ranks_of_node = [made(Process, rank=i, host="here", net_ns=1000) for i in range(2)]
+    rows = [*team(0, 90, 80, 8), *team(1, 90, 2), *team(1, 30, 30, 30, time_ns=30, site=2)]
+    busy = busy_threads(rows, ranks_of_node)
+    assert busy == {(0, 0): 2, (0, 1): 1}, "an idle thread is not busy, and a short region does not count"
+    assert crowd_of(HERE, ranks([], []), busy) == Crowd((0, 1), 2, 3)
+    assert crowd_of(HERE, ranks([0], [1]), busy) == Crowd((0,), 1, 2)
+    # A runtime that takes other threads each time has no more of them at once.
+    each_time = [*team(0, 50, 50), *team(0, 50, 50)[1:]]
+    for row in each_time[1:]:
+        row.team_ns = 50
+    assert busy_threads(each_time, ranks_of_node) == {(0, 0): 2}
 
 
 def test_shares_are_of_the_time_that_was_looked_at() -> None:

@@ -113,7 +113,7 @@ def samples(
         from tare.reporters.console import console
 
         out = console()
-        reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
+        reporter.show(out, recording, rows, keys, counts, limit)
         sample_drawings.draw(out, chosen, recording.sites)
         reporter.show_results(out, recording, limit)
     conclude(recording)

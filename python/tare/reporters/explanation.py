@@ -64,7 +64,8 @@ def _nothing(of: Explanation) -> str:
 
 def _all_together(of: Explanation) -> str:
     lost, rest = (units.percent(time_ns / of.total_ns) for time_ns in (of.lost_ns, of.unexplained_ns))
-    return f"In all, the ranks lose {lost} of their time; {rest} is not explained."
+    who = "the rank loses {} of its time" if of.ranks == 1 else "the ranks lose {} of their time"
+    return f"In all, {who.format(lost)}; {rest} is not explained."
 
 
 def sentence(found: Finding, start_ns: int = 0) -> str:
@@ -175,7 +176,7 @@ def _trend(found: Finding) -> str:
 def _wrong_order(found: Finding) -> str:
     waiting = units.duration(found.most_ns or 0)
     return (
-        f"Wrong order of receives: {rank_numbers.named(found.ranks)} spends {_takes(found)} "
+        f"Wrong order of receives: {_who(found, 'spend')} {_takes(found)} "
         f"({units.duration(found.time_ns)}) in {_call(found.function, found.at)} waiting for a message while "
         f"others lie there{_because(found)}; {waiting} of work on those would fit into the wait."
     )
@@ -341,12 +342,14 @@ def _no_processor(found: Finding) -> str:
     """Ranks without a processor; where that is not known, what their sharing of processors may explain."""
     if found.kind == "oversubscription":
         processors = units.number_of(found.calls, "processor")
-        said = f"Oversubscription: {len(found.ranks):,} ranks share {processors}, and"
+        said = f"Oversubscription: {_sharing(found)} share {processors}, and"
     else:
         what = f"something else, or {found.detail} of this run," if found.detail else "something else"
         said = f"Descheduled: {what} runs on the processors of {rank_numbers.named(found.ranks)}, which"
     if found.most_ns:
-        said += f" could have run for another {units.duration(found.most_ns)}"
+        # Of threads that do not call MPI, it is not known.
+        whose = "" if _has_one_each(found) else " those that call MPI"
+        said += f"{whose} could have run for another {units.duration(found.most_ns)}"
     else:
         said += " wait for these as well as for one another"
     if found.lost_ns:
@@ -358,6 +361,16 @@ def _no_processor(found: Finding) -> str:
     else:
         said += f", {_takes(found)}"
     return f"{said}. What else is said may be due to that."
+
+
+def _has_one_each(found: Finding) -> bool:
+    """Whether no rank has several busy threads, as far as it is known."""
+    return found.threads is None or found.threads <= len(found.ranks)
+
+
+def _sharing(found: Finding) -> str:
+    ranks = units.number_of(len(found.ranks), "rank")
+    return ranks if _has_one_each(found) else f"{found.threads:,} busy threads of {ranks}"
 
 
 def _cost(found: Finding) -> str:
@@ -381,11 +394,12 @@ def _on(found: Finding) -> str:
 def _idle_threads(found: Finding) -> str:
     most, others = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
     of = f"of {_call(found.function, found.at)}"
-    uneven = f"thread {found.detail} works for {most}, the others for {others} on average"
+    rest = "the other for {}" if found.threads == 2 else "the others for {} on average"
+    uneven = f"thread {found.detail} works for {most}, {rest.format(others)}"
     if (found.most_ns or 0.0) < 1.1 * (found.mean_ns or 0.0):
         uneven = f"although all work for about as long in all, {others} on average"
     return (
-        f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of its time"
+        f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of their time"
         f"{_on(found)}: {uneven}; it costs {_of_time(found)}."
     )
 

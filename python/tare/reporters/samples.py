@@ -64,20 +64,21 @@ def show(
     rows: Sequence[Row],
     keys: Sequence[Key],
     counts: Mapping[CountName, int],
-    left_out: int,
+    limit: int,
 ) -> None:
-    """`left_out`: how many rows there are beyond."""
+    """The table has the first `limit` rows (0: all); what is below it is of all."""
     _show_totals(out, recording, counts)
     if not rows:
         out.line("no message was sampled on both sides")
         return
-    whole = _sheet(rows, keys, recording.worlds)
+    in_table = rows[: limit or None]
+    whole = _sheet(in_table, keys, recording.worlds)
     shown = terminal.fitted(whole, out.width)
     below = _below(whole, shown, out.width)
     terminal.show_sheet(out, shown, below=below if any(below) else None)
-    if left_out:
+    if left_out := len(rows) - len(in_table):
         out.line(f"… {left_out:,} more rows; --limit 0 shows all")
-    _show_legend(out, rows, counts["chosen"] - counts["paired"])
+    _show_legend(out, in_table, counts["chosen"] - counts["paired"])
     _show_histogram(out, rows)
 
 

@@ -101,7 +101,11 @@ class World {
     return tags_.try_emplace({rank, site}, static_cast<std::uint32_t>(tags_.size() + 1)).first->second;
   }
   ReplayEngine::Change change_of(const Without& of) const;
-  void even_out(const std::vector<Without::Even>& even, ReplayEngine::Change& change) const;
+  // The times that ranks share, in both ways; the second one has none if it is as the first.
+  struct Shared {
+    ReplayEngine::Change by_number, by_part;
+  };
+  void even_out(const std::vector<Without::Even>& even, Shared& shared) const;
 
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
@@ -385,7 +389,6 @@ ReplayEngine::Change World::change_of(const Without& of) const {
   for (const Without::Faster& faster : of.faster)
     if (const auto found = tags_.find({faster.rank, faster.site}); found != tags_.end())
       change.spending[found->second] = {std::max(faster.factor, 0.0), std::max<std::int64_t>(faster.max_ns, 0)};
-  even_out(of.even, change);
   change.ignored.assign(last_waits_at_ + 1, false);
   for (const std::int32_t site : of.not_waiting)
     if (site >= 0 && static_cast<std::uint32_t>(site) < last_waits_at_)
@@ -393,29 +396,68 @@ ReplayEngine::Change World::change_of(const Without& of) const {
   return change;
 }
 
-void World::even_out(const std::vector<Without::Even>& even, ReplayEngine::Change& change) const {
+// What ranks have done of their work before each of their times, and how long these take: their work per time. So ranks
+// with other numbers of times can be compared at the same part of them.
+class WorkByPart {
+ public:
+  explicit WorkByPart(const std::vector<double>& times_ns) : until_ns_(1) {
+    for (const double ns : times_ns) until_ns_.push_back(until_ns_.back() + ns);
+  }
+  // The work up to this part of the times, from 0 to 1.
+  double until(double part) const {
+    const double at = part * static_cast<double>(until_ns_.size() - 1);
+    const auto whole = std::min(static_cast<std::size_t>(at), until_ns_.size() - 1);
+    if (whole + 1 == until_ns_.size()) return until_ns_.back();
+    return until_ns_[whole] + (at - static_cast<double>(whole)) * (until_ns_[whole + 1] - until_ns_[whole]);
+  }
+
+ private:
+  std::vector<double> until_ns_;
+};
+
+void World::even_out(const std::vector<Without::Even>& even, Shared& shared) const {
   std::map<std::int32_t, std::map<std::uint32_t, double>> own;  // by rank and tag
   for (const Without::Even& each : even)
     if (const auto found = tags_.find({each.rank, each.site}); found != tags_.end())
       own[each.rank][found->second] = std::clamp(each.own, 0.0, 1.0);
-  // The times of each rank before calls of the line, whatever their sites; of its first thread.
+  // The times of each rank before calls of the line, whatever their sites; of its first thread. And the work in them.
   std::map<std::int32_t, std::vector<ReplayEngine::Spent>> times;
-  std::vector<double> work_ns;
+  std::map<std::int32_t, std::vector<double>> work_ns;
+  std::vector<double> together_ns;
+  bool are_as_many = true;
   for (const auto& [number, tags] : own) {
     std::vector<ReplayEngine::Spent>& of_rank = times[number];
     for (const ReplayEngine::Spent& spent : engine_.spent(ranks_.at(number).first.timeline))
       if (tags.contains(spent.tag)) of_rank.push_back(spent);
-    work_ns.resize(std::max(work_ns.size(), of_rank.size()));
-    for (std::size_t k = 0; k < of_rank.size(); ++k)
-      work_ns[k] += static_cast<double>(of_rank[k].ns) * (1 - tags.at(of_rank[k].tag));
+    are_as_many = are_as_many && of_rank.size() == times.begin()->second.size();
+    together_ns.resize(std::max(together_ns.size(), of_rank.size()));
+    for (std::size_t k = 0; k < of_rank.size(); ++k) {
+      work_ns[number].push_back(static_cast<double>(of_rank[k].ns) * (1 - tags.at(of_rank[k].tag)));
+      together_ns[k] += work_ns[number][k];
+    }
   }
+  std::vector<WorkByPart> works;
+  for (const auto& [number, of_rank] : work_ns) works.emplace_back(of_rank);
+  const auto until = [&](double part) {
+    double all_ns = 0;
+    for (const WorkByPart& work : works) all_ns += work.until(part);
+    return all_ns;
+  };
   const auto ranks = static_cast<double>(ranks_.size());
-  for (const auto& [number, of_rank] : times)
+  for (const auto& [number, of_rank] : times) {
+    const auto count = static_cast<double>(of_rank.size());
+    double before_ns = 0;
     for (std::size_t k = 0; k < of_rank.size(); ++k) {
       const auto& [tag, ns] = of_rank[k];
       const double kept_ns = static_cast<double>(ns) * own.at(number).at(tag);
-      change.spending[tag].each.push_back(rounded_ns(kept_ns + work_ns[k] / ranks));
+      shared.by_number.spending[tag].each.push_back(rounded_ns(kept_ns + together_ns[k] / ranks));
+      if (are_as_many) continue;
+      const double until_ns = until(static_cast<double>(k + 1) / count);
+      shared.by_part.spending[tag].each.push_back(
+          rounded_ns(kept_ns + (until_ns - std::exchange(before_ns, until_ns)) / ranks));
     }
+  }
+  if (are_as_many) shared.by_part.spending.clear();
 }
 
 ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
@@ -439,8 +481,15 @@ ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
   result.ideal_ns = last(*ends);
   for (const Without& change : changes)
     if (change.world == world) {
-      const auto changed = engine_.run(change_of(change));
-      result.without_ns.push_back(changed ? last(*changed) : result.ideal_ns);
+      const auto replayed_ns = [&](const ReplayEngine::Change& of) {
+        const auto changed = engine_.run(of);
+        return changed ? last(*changed) : result.ideal_ns;
+      };
+      Shared shared{change_of(change), change_of(change)};
+      even_out(change.even, shared);
+      result.without_ns.push_back(replayed_ns(shared.by_number));
+      const bool differs = !shared.by_part.spending.empty();
+      result.without_by_part_ns.push_back(differs ? replayed_ns(shared.by_part) : result.without_ns.back());
     }
   return result;
 }

@@ -18,9 +18,8 @@ struct Without {
     double factor = 1;
     std::int64_t max_ns = INT64_MAX;
   };
-  // Ranks that share the work before their calls of one line: in place of the k-th such time of each rank there is the
-  // mean over all ranks of the world, to which ranks without a k-th time add nothing. The share `own` of a rank's times
-  // is no work, and stays with it.
+  // Ranks that share the work before their calls of one line: in place of each such time of a rank there is the mean
+  // over all ranks of the world, in one of two ways. The share `own` of a rank's times is no work, and stays with it.
   struct Even {
     std::int32_t rank = -1, site = -1;
     double own = 0;
@@ -40,7 +39,12 @@ struct ReplayedWorld {
   // Time in calls for which the trace does not tell what they wait for, of the thread with the most. The replay keeps
   // the recorded duration of these calls.
   std::int64_t unknown_ns = 0;
-  std::vector<std::int64_t> without_ns{};  // ideal_ns with each of the changes of this world
+  // ideal_ns with each of the changes of this world. Of shared work, the k-th times of all ranks are one piece of work,
+  // to which ranks without a k-th time add nothing.
+  std::vector<std::int64_t> without_ns{};
+  // The same, but what ranks share is the work in the same part of all their times. It differs where ranks have other
+  // numbers of times.
+  std::vector<std::int64_t> without_by_part_ns{};
 };
 
 // One result for each world that has ranks. Reads the trace once, and needs some 150 bytes of memory for each message.

@@ -92,6 +92,27 @@ TEST_F(ReplayTest, WorkIsSharedEachTime) {
   EXPECT_EQ(found.without_ns, (std::vector<std::int64_t>{750, 825, 700}));
 }
 
+TEST_F(ReplayTest, WorkIsSharedInEachPartToo) {
+  // Before each of two barriers, rank 0 computes for 400 once, rank 1 for 100 twice.
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < (rank == 0 ? 1 : 2); ++i) {
+        ranks[rank].compute(rank == 0 ? 400 : 100);
+        ranks[rank].at(1);
+        ranks[rank].call("MPI_Iprobe", 0);
+      }
+      ranks[rank].at(2);
+      ranks[rank].call("MPI_Barrier", rank == 0 ? 10 : 210);
+    }
+  }
+  const ReplayedWorld found = replayed({{0, {}, {}, {{0, 0, 0.0}, {1, 0, 0.0}}}});
+  EXPECT_EQ(found.obstacle, "");
+  EXPECT_EQ(found.ideal_ns, 800);
+  // By number: 250 twice, and then 50 twice on rank 1 alone. By part: 300 twice, and 150 four times on rank 1.
+  EXPECT_EQ(found.without_ns, std::vector<std::int64_t>{750});
+  EXPECT_EQ(found.without_by_part_ns, std::vector<std::int64_t>{600});
+}
+
 TEST_F(ReplayTest, MessagesOfAChannelAreTakenInOrder) {
   for (int i = 0; i < 3; ++i) {
     ranks[0].compute(100);

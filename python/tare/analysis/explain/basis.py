@@ -15,7 +15,7 @@ from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
 from tare.analysis.rows import Placed, line_of, place_of, row_place
-from tare.analysis.scheduling import Crowd, crowd_of
+from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ class Basis:
 
     @cached_property
     def crowd(self) -> Crowd | None:
-        """The ranks that have most to share their processors; None if each can have one of its own."""
-        return crowd_of(self.run.meta, self.processes)
+        """The ranks that have most to share their processors; None if each thread can have one of its own."""
+        busy = busy_threads(self.outside_mpi.regions, self.processes)
+        return crowd_of(self.run.meta, self.processes, busy)
 
     def partners(self, rank: int) -> set[int]:
         """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""

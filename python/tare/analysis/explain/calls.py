@@ -140,6 +140,7 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
             kind="oversubscription" if crowd else "not explained",
             ranks=crowd.ranks if crowd else (),
             calls=crowd.processors if crowd else 0,
+            threads=crowd.threads if crowd else None,
             share=basis.share(total(left)),
         ),
     )

@@ -86,6 +86,8 @@ class Finding:
     most_ns: float | None = None  # longest time of a rank, or of an iteration
     mean_ns: float | None = None  # mean of the other ranks; for iterations, the median; of calls, their mean
     beyond_ns: int | None = None  # of slow iterations: their time beyond the median
+    # Of idle threads: the team of the rank that idles most; of oversubscription: those busy at the same time.
+    threads: int | None = None
     tail_ns: int | None = None  # of a farm: time in which workers had nothing left to do
     queue: int | None = None  # of unexpected messages: how many lay there at once, at most
     trend: str = ""  # "grows": the waits become longer in the course of the run

@@ -10,13 +10,18 @@ from dataclasses import replace
 
 from tare.analysis.efficiency import REPLAYED_RECORDS
 from tare.analysis.explain.basis import Basis
-from tare.analysis.explain.finding import MIN_SHARE, Finding
+from tare.analysis.explain.finding import MIN_GAIN, MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 from tare.runs.run import ReplayChange
 
 NO_LIMIT_NS = 2**63 - 1
 # Where even work gains a smaller part than this of what no work at all would gain, ranks work in turn.
 IN_TURN = 0.25
+# A replay knows when ranks had no processor if they were outside of calls for this part of that time.
+OUTSIDE_CALLS = 0.9
+# Two ways to share work disagree if one of them gains less than this part of what the other does.
+AGREE = 0.8
+NO_PROCESSOR = ("oversubscription", "descheduled")
 # What these cost is not only the time in their calls.
 MORE_THAN_CALLS = ("farm", "tiny messages")
 
@@ -35,6 +40,8 @@ def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
         removed_ns = next(of_removed, None) if change and change[2] else None
         if gain_ns is not None and change and _is_no_bound(basis, each, gain_ns, removed_ns, network_ns):
             gain_ns = None
+        if gain_ns is not None:
+            gain_ns = _with_processors(basis, each, change, gain_ns)
         found.append(each if each.gain_ns is not None else replace(each, gain_ns=gain_ns))
     return sorted(found, key=lambda each: -_order(basis, each))
 
@@ -58,8 +65,34 @@ def _order(basis: Basis, of: Finding) -> float:
     return of.gain_ns / basis.net_ns
 
 
-def _replayed(basis: Basis, changes: Sequence[ReplayChange]) -> tuple[list[int], int]:
+def _with_processors(basis: Basis, of: Finding, change: ReplayChange | None, gain_ns: int) -> int | None:
+    """The gain, as far as the processors allow it; None where it is not known when ranks had none.
+
+    What ranks compute takes the processors that they share as long, however it is shared among ranks.
+    """
+    scheduling = {process.rank: process.scheduling for process in basis.processes}
+    off_ns = sum(each.descheduled_ns for each in scheduling.values())
+    if of.kind in NO_PROCESSOR or basis.share(off_ns) < MIN_SHARE:
+        return gain_ns
+    crowd = basis.crowd
+    if sum(each.descheduled_outside_ns for each in scheduling.values()) < OUTSIDE_CALLS * off_ns:
+        return None
+    if crowd is None:
+        return gain_ns
+    is_faster = change is not None and bool(change[0])
+    if crowd.threads > len(crowd.ranks) or len(crowd.ranks) < basis.ranks or is_faster:
+        return None
+    busy_ns = sum(
+        max(basis.useful_ns[rank] - each.descheduled_outside_ns - each.blocked_outside_ns, 0)
+        for rank, each in scheduling.items()
+    )
+    return max(min(gain_ns, round(basis.net_ns - busy_ns / crowd.processors)), 0)
+
+
+def _replayed(basis: Basis, changes: Sequence[ReplayChange]) -> tuple[list[int | None], int]:
     """The gain by each change, and by an ideal network; none where no replay is possible, or takes long.
+
+    A gain is not known if it depends on how ranks share their work, each time or each part of it.
 
     In calls of which it is not known what they wait for, a replay waits as long, whatever is changed.
     """
@@ -70,16 +103,25 @@ def _replayed(basis: Basis, changes: Sequence[ReplayChange]) -> tuple[list[int],
     world = next((each for each in worlds if each.world == basis.world), None)
     if world is None or world.obstacle is not None or world.unknown_ns > MIN_SHARE * basis.net_ns:
         return [], 0
-    gains = [max(world.ideal_ns - time_ns, 0) for time_ns in world.without_ns]
+    ways = zip(world.without_ns, world.without_by_part_ns, strict=True)
+    gains = [_agreed(basis, *(max(world.ideal_ns - time_ns, 0) for time_ns in both)) for both in ways]
     return gains, world.runtime_ns - world.ideal_ns
+
+
+def _agreed(basis: Basis, one_ns: int, other_ns: int) -> int | None:
+    least_ns, most_ns = sorted((one_ns, other_ns))
+    if least_ns < AGREE * most_ns and most_ns - least_ns > MIN_GAIN * basis.net_ns:
+        return None
+    return most_ns
 
 
 def _change(basis: Basis, of: Finding) -> ReplayChange | None:
     """What is different without the finding; None for one that is about the time of calls themselves."""
-    if of.kind in ("oversubscription", "descheduled"):
+    if of.kind in NO_PROCESSOR:
         found = [each for each in basis.outside if each.descheduled_ns]
-        # Where calls are short, it is not known when most of it was.
-        if 2 * sum(each.descheduled_ns for each in found) < (of.most_ns or 0):
+        # Where calls are short, it is not known when most of it was; and of threads that do not call MPI.
+        has_others = (of.threads or 0) > len(of.ranks)
+        if has_others or sum(each.descheduled_ns for each in found) < OUTSIDE_CALLS * (of.most_ns or 0):
             return None
         return _times((each.rank, each.site, 1 - each.descheduled_ns / each.time_ns) for each in found)
     line: Line = of.cause_function, of.cause_at

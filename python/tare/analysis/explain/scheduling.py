@@ -37,6 +37,7 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
         lost_ns=round(total(losses)),
         ranks=crowd.ranks if crowd else tuple(rank for rank, ns in own_ns.items() if ns >= NAMED * most_ns),
         calls=crowd.processors if crowd else 0,
+        threads=crowd.threads if crowd else None,
         most_ns=sum(own_ns.values()),
         detail="another world" if basis.other_worlds else "",
     )

@@ -45,7 +45,7 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
         told_ns = min(cost_ns, left_ns)
         left_ns -= told_ns
         if basis.share(cost_ns - told_ns) >= MIN_SHARE:
-            found.append(_of_region(basis, of_line, cost_ns - told_ns))
+            found.append(_of_region(basis, of_line, 1 - told_ns / cost_ns))
     is_tiny = any(each.kind == "tiny regions" for each in found)
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
     return sorted([*contended, *found, *serial], key=lambda each: -each.time_ns)
@@ -59,10 +59,16 @@ def _by_rank(found: Sequence[Region]) -> dict[int, list[Region]]:
     return grouped(found, lambda of: -1 if of.rank is None else of.rank)
 
 
-def _of_region(basis: Basis, of_line: Sequence[Region], cost_ns: float) -> Finding:
-    """Too short, or uneven; with the numbers of the rank that loses most."""
+def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Finding:
+    """Too short, or uneven: on the ranks that lose much, with threads of the one that loses most.
+
+    `untold`: the share of what it costs that no other finding has.
+    """
     worst = max(of_line, key=_cost_ns)
-    costs = {-1 if of.rank is None else of.rank: _cost_ns(of) for of in of_line}
+    ranks = _named({-1 if of.rank is None else of.rank: _cost_ns(of) for of in of_line})
+    of_line = [of for of in of_line if of.rank in ranks] if ranks else of_line
+    cost_ns = untold * sum(map(_cost_ns, of_line))
+    team_ns = sum(of.team_ns for of in of_line)
     calls, time_ns = sum(of.calls for of in of_line), sum(of.time_ns for of in of_line)
     rate = worst.calls / basis.net_ns * NS_PER_S if basis.net_ns else 0.0
     is_tiny = rate >= OFTEN_PER_S and time_ns <= SHORT_CALL_NS * calls
@@ -74,13 +80,14 @@ def _of_region(basis: Basis, of_line: Sequence[Region], cost_ns: float) -> Findi
         gain_ns=round(cost_ns) if basis.ranks == 1 else None,
         function=REGION,
         at=line_of(placed(worst)),
-        ranks=_named(costs),
+        ranks=ranks,
         calls=calls,
         per_second=rate if is_tiny else None,
-        here_share=worst.idle_share,
+        here_share=sum(of.idle_ns for of in of_line) / team_ns if team_ns else None,
         most_ns=time_ns / calls if is_tiny else worst.work_max_ns,
         mean_ns=others_ns / max(worst.threads - 1, 1),
-        detail=str(worst.work_max_thread),
+        threads=worst.threads,
+        detail=f"{worst.work_max_thread}{f' of rank {worst.rank}' if len(ranks) > 1 else ''}",
     )
 
 
@@ -90,8 +97,11 @@ def _contention(basis: Basis, teams: dict[int, int]) -> list[Finding]:
     found = []
     for (function, at), of_line in grouped(rows, lambda row: (row.function, row_place(row))).items():
         costs = added((row.rank or 0, row.time_ns / teams.get(row.rank or 0, 1)) for row in of_line)
-        cost_ns = sum(costs.values())
-        if basis.share(cost_ns) >= MIN_SHARE:
+        if basis.share(sum(costs.values())) >= MIN_SHARE:
+            ranks = _named(costs)
+            of_line = [row for row in of_line if row.rank in ranks] if ranks else of_line
+            cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
+            calls = sum(row.calls for row in of_line)
             found.append(
                 Finding(
                     kind="contention",
@@ -99,9 +109,9 @@ def _contention(basis: Basis, teams: dict[int, int]) -> list[Finding]:
                     time_ns=round(cost_ns),
                     function=function,
                     at=at,
-                    ranks=_named(costs),
-                    calls=sum(row.calls for row in of_line),
-                    mean_ns=sum(row.time_ns for row in of_line) / max(sum(row.calls for row in of_line), 1),
+                    ranks=ranks,
+                    calls=calls,
+                    mean_ns=sum(row.time_ns for row in of_line) / max(calls, 1),
                 )
             )
     return found
@@ -116,9 +126,10 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
         rank: max(useful_ns - in_regions.get(rank, 0), 0) for rank, useful_ns in basis.useful_ns.items()
     }
     costs = {rank: ns * (1 - 1 / teams.get(rank, 1)) for rank, ns in serial_ns.items()}
-    cost_ns = sum(costs.values())
-    if basis.share(cost_ns) < MIN_MPI_SHARE:
+    if basis.share(sum(costs.values())) < MIN_MPI_SHARE:
         return []
+    ranks = _named(costs)
+    cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
     worst = max(costs, key=lambda rank: costs[rank])
     return [
         Finding(
@@ -126,7 +137,7 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
             share=basis.share(cost_ns),
             time_ns=round(cost_ns),
             gain_ns=round(cost_ns) if basis.ranks == 1 else None,
-            ranks=_named(costs),
+            ranks=ranks,
             most_ns=serial_ns[worst],
             calls=teams.get(worst, 1),
         )
