@@ -120,7 +120,7 @@ def test_the_start_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch, held:
     prepared: list[int] = []
 
     class Slow(signals.Witness):
-        def early(self) -> list[int]:
+        def early(self) -> list[signal.struct_siginfo]:
             time.sleep(0.05)
             prepared.append(time.time_ns())
             return super().early()

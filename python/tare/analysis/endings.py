@@ -94,7 +94,7 @@ class LastCall:
 
 
 def last_calls(run: Run, of: Sequence[Process]) -> list[LastCall]:
-    """Where each of these processes of the run was when it ended, those that were together in one group."""
+    """Finds where each of these processes of the run was when it ended. Those together are a group."""
     chosen = {id(process) for process in of}
     calls = grouped(run.current_calls, lambda call: call.process) if chosen else {}
 

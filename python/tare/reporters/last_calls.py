@@ -1,4 +1,4 @@
-"""In which call each process was that ended early, in words."""
+"""Names the call in which each process was that ended early, in words."""
 
 from __future__ import annotations
 
