@@ -1,4 +1,4 @@
-"""In which call each process was that ended early, in words."""
+"""The calls in which processes were that ended early, in words."""
 
 from __future__ import annotations
 
