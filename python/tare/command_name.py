@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 from tare import programs
 
+MPI_LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun|prun)(\.\w+)?|srun|aprun|jsrun|ibrun")
 LAUNCHERS = re.compile(
-    r"(mpiexec|mpirun|orterun|prterun|prun)(\.\w+)?|srun|aprun|jsrun|ibrun|env|nice|nohup|numactl"
+    MPI_LAUNCHERS.pattern + r"|env|nice|nohup|numactl"
     r"|taskset|timeout|stdbuf|setsid|time|xvfb-run|strace|ltrace|catchsegv|eztrace|tare-timing"
 )
 INTERPRETERS = re.compile(r"python[\d.]*|bash|sh|dash|perl|julia")
@@ -41,6 +42,11 @@ def arguments(command: Sequence[str]) -> list[str]:
         at = next((at for at, word in enumerate(words) if word == name or word.startswith(f"{name}.")), 0)
         return words[at + 1 :]
     return words[1:]
+
+
+def is_launcher(word: str) -> bool:
+    """Whether a command that begins with this starts the processes of an MPI program."""
+    return MPI_LAUNCHERS.fullmatch(PurePath(word).name) is not None
 
 
 def _program(words: list[str]) -> str:

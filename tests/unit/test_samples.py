@@ -76,6 +76,23 @@ def test_classes_add_up(tare: Tare, sampled: Path) -> None:
     assert [each["count"] for each in row["histogram"]] == [1, 1, 8]
 
 
+def test_many_lengths_are_summed_by_powers_of_two() -> None:
+    lengths = [0, 1, 2, 3, *range(1000, 1040)]
+    classes = [fake_native.sample(0, (0, 2), length, 1, 500, {}) for length in lengths]
+    rows = analysis.summed(classes, fake_native.SITES, ["size"], exact=False)
+    found = sorted((row.bytes_from, row.bytes_to, row.bytes, row.count) for row in rows)
+    assert found == [
+        (0, 0, 0, 1),
+        (1, 1, 1, 1),
+        (2, 3, None, 2),
+        (1000, 1023, None, 24),
+        (1024, 1039, None, 16),
+    ]
+    assert len(analysis.summed(classes, fake_native.SITES, ["size"])) == len(lengths)
+    few = classes[: analysis.MOST_LENGTHS]
+    assert len(analysis.summed(few, fake_native.SITES, ["size"], exact=False)) == len(few)
+
+
 def chosen_with(probability: float, latencies: list[int], size: int) -> dict[str, Any]:
     """A class of samples of one probability."""
     count = len(latencies)

@@ -94,7 +94,7 @@ class LastCall:
 
 
 def last_calls(run: Run, of: Sequence[Process]) -> list[LastCall]:
-    """Finds where each of these processes of the run was when it ended. Those together are a group."""
+    """The processes, which are of the run, in groups of those that ended alike and in the same call."""
     chosen = {id(process) for process in of}
     calls = grouped(run.current_calls, lambda call: call.process) if chosen else {}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tare import command_name
 from tare.analysis.endings import STATES
 from tare.runs import missing
 
@@ -31,6 +32,19 @@ def mpi_versions(processes: Sequence[Process]) -> list[str]:
     """The versions of MPI, each once and on one line, without the package that Open MPI tells."""
     told = (" ".join(process.mpi.split(", package:")[0].split()) for process in processes)
     return [version for version in dict.fromkeys(told) if version]
+
+
+def apart(run: Run) -> int:
+    """The number of jobs of one rank each that a launcher has started together; 0: it is as it should be.
+
+    So they are if the program's MPI library is not the one that the launcher belongs to.
+    """
+    own = [process for process in run.processes if process.rank == 0 and process.size == 1 and process.mpi]
+    is_launched = bool(run.meta.command) and command_name.is_launcher(run.meta.command[0])
+    if len(own) < 2 or len(own) < len(run.processes) or not is_launched:
+        return 0
+    last_start = max(process.start_ns for process in own)
+    return len(own) if last_start < min(process.start_ns + process.wall_ns for process in own) else 0
 
 
 def summed(run: Run) -> str:

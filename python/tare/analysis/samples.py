@@ -45,6 +45,8 @@ FIRST_WIDTH = 5
 # As in Sampler::uncertainty_ns(): clocks of computers drift apart by at most this much.
 ASSUMED_DRIFT = 20e-6
 CONFIDENCE = 0.95
+# Messages of more different lengths than this are summed up by powers of two.
+MOST_LENGTHS = 16
 # A counter or a timer may always find the same messages of a program with a rhythm.
 NO_PROBABILITY = (
     "the messages were chosen by a counter or a timer, which gives no message a known probability "
@@ -79,7 +81,11 @@ class Row:
     destination: int | None = None  # rank that received
     send: Placed = UNKNOWN  # call site that sent
     receive: Placed = UNKNOWN  # call site that posted the receive
-    bytes: int | None = None  # length of a message; None also: classes for which there was no room
+    bytes: int | None = None  # length of each message; None also: they differ
+    bytes_from: int | None = (
+        None  # shortest and longest message; None also: classes for which there was no room
+    )
+    bytes_to: int | None = None
     count: int  # number of samples
     estimate: float | None  # number of messages that they represent, and its interval (Wilson)
     estimate_low: float | None
@@ -136,11 +142,23 @@ def record(row: Row, keys: Sequence[Key]) -> dict[str, Any]:
     return {**found, **fields(row, FIGURES), "histogram": bins}
 
 
-def summed(samples: Iterable[SampleRow], sites: Sequence[Site], keys: Sequence[Key]) -> list[Row]:
-    """One row for each combination of `keys` that occurs, the slowest first."""
-    groups = grouped(samples, lambda sample: _class_of(sample, sites, keys))
+def summed(
+    samples: Iterable[SampleRow], sites: Sequence[Site], keys: Sequence[Key], *, exact: bool = True
+) -> list[Row]:
+    """One row for each combination of `keys` that occurs, the slowest first.
+
+    Not `exact`: messages of many lengths are together if the lengths lie between the same powers of two.
+    """
+    samples = list(samples)
+    exact = exact or not has_many_lengths(samples)
+    groups = grouped(samples, lambda sample: _class_of(sample, sites, keys, exact=exact))
     rows = [_row(key, group) for key, group in groups.items()]
     return sorted(rows, key=lambda row: -row.mean_ns)
+
+
+def has_many_lengths(samples: Iterable[SampleRow]) -> bool:
+    """Whether rows for each length would be too many."""
+    return len({sample.bytes for sample in samples if sample.source >= 0}) > MOST_LENGTHS
 
 
 def comparisons(summaries: Iterable[SampleSummary]) -> list[ClockComparison]:
@@ -288,10 +306,10 @@ class _Class:
     destination: int | None
     send: Placed
     receive: Placed
-    bytes: int | None
+    length: int | None  # without the bits that do not matter
 
 
-def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key]) -> _Class:
+def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key], *, exact: bool) -> _Class:
     has_class = sample.source >= 0  # else the table of classes had no room
     return _Class(
         sample.world,
@@ -299,8 +317,13 @@ def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key]) -> 
         sample.destination if "destination" in keys else None,
         _site(sample.send_site, sites) if "send" in keys else UNKNOWN,
         _site(sample.receive_site, sites) if "receive" in keys else UNKNOWN,
-        sample.bytes if has_class and "size" in keys else None,
+        (sample.bytes if exact else _power_of_two(sample.bytes)) if has_class and "size" in keys else None,
     )
+
+
+def _power_of_two(length: int) -> int:
+    """The largest that is no longer; 0 for 0."""
+    return 1 << length.bit_length() >> 1
 
 
 def _site(number: int, sites: Sequence[Site]) -> Placed:
@@ -334,8 +357,13 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         )
         margin = _margin(group, count, number.value, mean)
 
+    lengths = [] if of.length is None else [sample.bytes for sample in group]
+    shortest, longest = min(lengths, default=None), max(lengths, default=None)
     return Row(
-        **vars(of),
+        **fields(of, ("world", "source", "destination", "send", "receive")),
+        bytes=shortest if shortest == longest else None,
+        bytes_from=shortest,
+        bytes_to=longest,
         count=count,
         estimate=number.value if number else None,
         estimate_low=number.low if number else None,

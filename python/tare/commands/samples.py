@@ -54,9 +54,13 @@ def samples(
         Option(
             metavar="KEYS",
             help="What each row stands for: source, destination, send, receive, size (a class), or several "
-            "of them, like send,receive.",
+            "of them, like send,receive. With more than "
+            f"{analysis.MOST_LENGTHS} sizes, those between the same powers of two are one row, but in JSON.",
         ),
     ] = ",".join(analysis.KEYS),
+    exact_sizes: Annotated[
+        bool, Option("--exact-sizes", help="A row for each size, however many there are.")
+    ] = False,
     sort: Annotated[Sort, Option(help="Sort by this, largest first.")] = Sort.MEAN,
     limit: Annotated[
         int, Option(min=0, help="Print at most N rows, and N lines of each analysis; 0 prints all.")
@@ -88,7 +92,7 @@ def samples(
         for row in analysis.with_both_comparisons(recording.sample_rows, recording.sample_summaries)
         if (not source or row.source in source) and (not destination or row.destination in destination)
     ]
-    rows = _sorted(analysis.summed(chosen, recording.sites, keys), sort)
+    rows = _sorted(analysis.summed(chosen, recording.sites, keys, exact=exact_sizes or json), sort)
     shown = rows[:limit] if limit else rows
     counts = analysis.totals(recording.sample_summaries)
     if json:
@@ -113,7 +117,8 @@ def samples(
         from tare.reporters.console import console
 
         out = console()
-        reporter.show(out, recording, rows, keys, counts, limit)
+        by_powers = not exact_sizes and "size" in keys and analysis.has_many_lengths(chosen)
+        reporter.show(out, recording, rows, keys, counts, limit, by_powers=by_powers)
         sample_drawings.draw(out, chosen, recording.sites)
         reporter.show_results(out, recording, limit)
     conclude(recording)

@@ -1,4 +1,4 @@
-"""Names the call in which each process was that ended early, in words."""
+"""The calls in which processes were that ended early, in words."""
 
 from __future__ import annotations
 

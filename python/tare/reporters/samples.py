@@ -26,7 +26,7 @@ OF_KEY: dict[Key, Column] = {
     ),
     "send": Column("Sent at", text=True, cell=lambda row: terminal.place(row.send)),
     "receive": Column("Received at", text=True, cell=lambda row: terminal.place(row.receive)),
-    "size": Column("Size", cell=lambda row: "other" if row.bytes is None else units.size(row.bytes)),
+    "size": Column("Size", cell=lambda row: _lengths(row)),
 }
 # What stands in a column of its own where there is room, and else below the row in these words.
 FIGURES = {
@@ -65,8 +65,11 @@ def show(
     keys: Sequence[Key],
     counts: Mapping[CountName, int],
     limit: int,
+    *,
+    by_powers: bool,
 ) -> None:
-    """The table has the first `limit` rows (0: all); what is below it is of all."""
+    """The table has the first `limit` rows (0: all); what is below it is of all. `by_powers`: a row holds
+    messages of several lengths."""
     _show_totals(out, recording, counts)
     if not rows:
         out.line("no message was sampled on both sides")
@@ -79,6 +82,10 @@ def show(
     if left_out := len(rows) - len(in_table):
         out.line(f"… {left_out:,} more rows; --limit 0 shows all")
     _show_legend(out, in_table, counts["chosen"] - counts["paired"])
+    if by_powers:
+        out.paragraph(
+            "lengths between the same powers of two are one row; --exact-sizes has one for each length"
+        )
     _show_histogram(out, rows)
 
 
@@ -201,6 +208,14 @@ def _span(rows: Sequence[Row]) -> list[int]:
     if not used:
         return []
     return [2**power for power in range(min(used).bit_length() - 1, max(used).bit_length())]
+
+
+def _lengths(row: Row) -> str:
+    """The length of each message, or those of the shortest and the longest."""
+    if row.bytes_from is None or row.bytes_to is None:
+        return "other"
+    ends = dict.fromkeys(map(units.size, (row.bytes_from, row.bytes_to)))
+    return " - ".join(ends)
 
 
 def _range(row: Row) -> str:

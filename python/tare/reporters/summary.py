@@ -73,6 +73,8 @@ def overview(out: Console, recording: Run) -> None:
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
     who = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
     _field(out, who, _ranks(recording) if processes or not recording.unread else recording.unread)
+    if jobs := ranks.apart(recording):
+        out.paragraph(apart(recording, jobs), INDENT + " " * LABEL_WIDTH)
     if earliest := _first_end(recording):
         out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
     label = "last calls"
@@ -192,6 +194,13 @@ def _rank_table(out: Console, recording: Run) -> None:
     )
     out.line()
     terminal.show_sheet(out, Sheet.of(columns, processes), INDENT)
+
+
+def apart(recording: Run, jobs: int) -> str:
+    """Says why ranks do not belong together that were started together."""
+    launcher = Path(recording.meta.command[0]).name
+    library = " and ".join(ranks.mpi_versions(recording.processes)) or "the MPI library of the program"
+    return f"{jobs:,} jobs of one rank each: {library} does not seem to know the launcher, {launcher}"
 
 
 def _first_end(recording: Run) -> str | None:

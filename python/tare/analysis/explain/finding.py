@@ -32,8 +32,12 @@ SERIAL_SHARE, SERIAL_RANK_SHARE = 0.75, 2 / 3
 DIFFER = 0.3
 # Ranks that wait less than this, as a share of the one that waits longest, are not named.
 NAMED = 0.1
-# Waits grow if they become so many times as long.
+# Waits grow if they become so many times as long, and a line through their means in the parts of the run
+# explains so much of how these differ. Each rank waits so often in each part; else each mean must be larger
+# than the one before.
 GROWS = 2.0
+STEADY = 0.7
+SEVERAL_WAITS = 5
 # A rank that computes at most so much, as a share of what the others do, only gives them work.
 SERVES = 0.1
 # A worker is slow if its tasks take so many times as long as those of the others.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
@@ -16,7 +17,9 @@ from tare.analysis.explain.finding import (
     SERIAL_SHARE,
     SERVES,
     SEVERAL_TASKS,
+    SEVERAL_WAITS,
     SLOW_WORKER,
+    STEADY,
     Finding,
 )
 from tare.analysis.explain.losses import Activity, Loss, is_of_messages, total
@@ -114,7 +117,7 @@ def _waiting(group: Group, kind: str) -> Group:
 
 
 def _trend(group: Group) -> str:
-    """Whether the waits become longer in the course of the run."""
+    """Whether the waits become longer in the course of the run, by more than chance could explain."""
     times, counts = (
         [sum(parts) for parts in zip(*of, strict=True)]
         for of in (
@@ -123,11 +126,25 @@ def _trend(group: Group) -> str:
         )
     )
     # The first and the last part hold how the program begins and ends.
-    means = [time / count if count else 0.0 for time, count in zip(times, counts, strict=True)][1:-1]
-    if len(means) < 4 or not all(means):
+    times, counts = times[1:-1], counts[1:-1]
+    if len(times) < 4 or not all(counts):
         return ""
-    halves = means[: len(means) // 2], means[len(means) // 2 :]
-    return "grows" if min(halves[1]) > max(halves[0]) and means[-1] >= GROWS * means[0] else ""
+    means = [time / count for time, count in zip(times, counts, strict=True)]
+    half = len(means) // 2
+    is_ordered = min(means[half:]) > max(means[:half])
+    if not is_ordered or means[-1] < GROWS * means[0] or not _is_steady(means):
+        return ""
+    # The mean of few waits is large or small by chance; that each part has a larger one is no chance.
+    are_many = min(counts) >= SEVERAL_WAITS * len(group.by_rank())
+    return "grows" if are_many or all(a < b for a, b in pairwise(means)) else ""
+
+
+def _is_steady(values: Sequence[float]) -> bool:
+    """Whether a line explains most of how the values differ, as it does not if one of them is an outlier."""
+    middle, mean = (len(values) - 1) / 2, _mean(values)
+    across = sum((i - middle) * (value - mean) for i, value in enumerate(values))
+    along = sum((i - middle) ** 2 for i in range(len(values)))
+    return across**2 >= STEADY * along * sum((value - mean) ** 2 for value in values)
 
 
 def of_group(basis: Basis, group: Group) -> Finding:
@@ -306,5 +323,5 @@ def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) 
     )
 
 
-def _mean(times: Collection[int]) -> float:
+def _mean(times: Collection[float]) -> float:
     return sum(times) / len(times)
