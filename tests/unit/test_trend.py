@@ -13,7 +13,7 @@ MS = 1_000_000
 
 
 def trend(means: list[float], waits: float, ranks: int = 1) -> str:
-    """Of waits whose means in the parts of the run are these, in ms; `waits`: of each rank in each part."""
+    """The trend of waits with these means in the parts of the run, in ms; `waits`: of a rank in each."""
     count = waits * ranks
     times = [mean * MS * count for mean in means]
     loss = Loss(("MPI_Recv", UNKNOWN), sum(times), "late sender", by_rank=dict.fromkeys(range(ranks), 1.0))
