@@ -24,7 +24,8 @@ def test_every_measurement_is_there() -> None:
 
 def test_samples_are_judged_by_what_many_of_them_cost() -> None:
     code = (
-        "from tare.analysis.intervals import Interval; from report import Row; from measurements import stacks; "
+        "from tare.analysis.intervals import Interval; from report import Row; "
+        "from measurements import stacks; "
         "row = stacks.at_default_rate(Row('', 9.0, Interval(1.22, 0.61, 2.44, 10, 0.95))); "
         "print([round(x, 3) for x in (row.over.median, row.over.low, row.over.high, row.limit)], row.verdict)"
     )
