@@ -303,6 +303,63 @@ def test_exceptions_in_regions(runtime: Runtime, tare: Path, tmp_path: Path) -> 
     assert (calls["omp_parallel"], calls["omp_implicit_task"]) == (100, 200)
 
 
+OUTLINED = """
+#include <ctime>
+namespace heat {
+struct Field {
+  double value = 0;
+  void smooth();
+  void scatter();
+};
+}
+static bool is_early(double ms) {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e3 * now.tv_sec + 1e-6 * now.tv_nsec < ms;
+}
+void heat::Field::smooth() {
+#pragma omp parallel
+  for (double own = 0; is_early(200);)
+    for (int i = 0; i < 100000; ++i) *static_cast<volatile double*>(&own) = own + i;
+}
+void heat::Field::scatter() {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+  for (double own = 0; is_early(400);)
+    for (int i = 0; i < 100000; ++i) *static_cast<volatile double*>(&own) = own + i;
+}
+int main() {
+  heat::Field field;
+  field.smooth();
+  field.scatter();
+}
+"""
+
+
+def test_code_of_regions_and_tasks_is_that_of_the_function_around_them(
+    runtime: Runtime, tare: Path, tmp_path: Path
+) -> None:
+    compiler = {"gcc": "g++", "clang-14": "clang++-14"}[runtime.compiler[0]]
+    program, source = tmp_path / "outlined", tmp_path / "outlined.cpp"
+    source.write_text(OUTLINED)
+    subprocess.run([compiler, *runtime.compiler[1:], source, "-o", program], check=True)
+    options = ("--with", "stacks,openmp", "--stack-rate", "1000")
+    measured = alone(tare, tmp_path / "run", program, options=options)
+    functions = output(measured, "--by", "function")["functions"]
+    sampled_ms = {each["function"]: each["time_ns"] / MS for each in functions if each["source"] == "program"}
+    assert not [
+        name for name in sampled_ms if "omp_fn" in name or "omp_outlined" in name or "omp_task" in name
+    ]
+    for function in ("heat::Field::smooth()", "heat::Field::scatter()"):
+        assert sampled_ms[function] > 100
+    regions = output(measured, "--by", "region")["rows"]
+    assert {row["caller"].partition(" (inlined")[0] for row in regions} == {
+        "heat::Field::smooth()",
+        "heat::Field::scatter()",
+    }
+
+
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "jumps", program, "jumps")
     ended_well(measured)

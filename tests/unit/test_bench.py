@@ -22,6 +22,19 @@ def test_every_measurement_is_there() -> None:
         assert f" {file.stem}: " in text, f"bench/run.py does not know {file.name}"
 
 
+def test_samples_are_judged_by_what_many_of_them_cost() -> None:
+    code = (
+        "from tare.analysis.intervals import Interval; from report import Row; "
+        "from measurements import stacks; "
+        "row = stacks.at_default_rate(Row('', 9.0, Interval(1.22, 0.61, 2.44, 10, 0.95))); "
+        "print([round(x, 3) for x in (row.over.median, row.over.low, row.over.high, row.limit)], row.verdict)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "[0.5, 0.25, 1.0, 0.5] met (uncertain)\n", done.stderr
+
+
 def test_made_runs_can_be_read(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; import traces; run = Path(sys.argv[1]); "

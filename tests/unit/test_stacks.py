@@ -16,8 +16,8 @@ from tare.reporters import explanation
 MS = 1_000_000
 
 
-def frame(caller: str, file: str = "app.c") -> SimpleNamespace:
-    return SimpleNamespace(caller=caller, file=file, object="/bin/app", line=1)
+def frame(caller: str, file: str = "app.c", object: str = "/bin/app") -> SimpleNamespace:
+    return SimpleNamespace(caller=caller, file=file, object=object, line=1)
 
 
 def sample(rank: int, site: int, number: int, caller: str | None = None, **fields: Any) -> SimpleNamespace:
@@ -94,6 +94,42 @@ def test_the_function_in_which_a_rank_computes_longer() -> None:
     assert stacks.more_than_others(stacks.times_of_ranks(run_of([], SITES), 0), 1) is None
 
 
+def test_of_a_program_without_symbols_functions_of_its_library_are_compared() -> None:
+    """LAMMPS: all that its executable does is to call a library, which calls others."""
+    lammps = [
+        site(
+            frame("", "", "/lib/libm.so.6"),
+            frame("PairLJCut::compute", "", "/lib/liblammps.so.0"),
+            frame("Verlet::run", "", "/lib/liblammps.so.0"),
+            frame("", "", "/bin/lmp"),
+            frame("__libc_start_main", "", "/lib/libc.so.6"),
+        ),
+        site(frame("", "", "/bin/lmp"), frame("__libc_start_main", "", "/lib/libc.so.6")),
+    ]
+    rows = [
+        sample(rank, number, samples, object="/bin/lmp")
+        for rank, number, samples in ((0, 0, 50), (1, 0, 250), (0, 1, 10), (1, 1, 10))
+    ]
+    found = stacks.more_than_others(stacks.times_of_ranks(run_of(rows, lammps), 0), 1)
+    assert found == stacks.More("PairLJCut::compute", 2_000 * MS)
+    of_ranks = rank_differences.of_functions(rows, {0: 2}, lammps)  # type: ignore[arg-type]
+    assert {each.function for each in of_ranks} == {"PairLJCut::compute"}
+
+
+@pytest.mark.parametrize(
+    ("spins", "said"),
+    [("", stacks.IN_OPENMP), ("__kmp_hyper_barrier_release", "__kmp_hyper_barrier_release")],
+)
+def test_who_waits_in_openmp_is_in_none_of_the_functions_of_the_program(spins: str, said: str) -> None:
+    runtime = "/lib/libgomp.so.1" if not spins else "/lib/libomp5.so"
+    waiting = [site(frame(spins, "", runtime), frame("smooth"), frame("main"))]
+    rows = [sample(0, 0, 50, "smooth"), sample(1, 0, 250, "smooth")]
+    found = stacks.more_than_others(stacks.times_of_ranks(run_of(rows, waiting), 0), 1)
+    assert found == stacks.More(said, 2_000 * MS)
+    [inner, *_] = code_times.by(run_of(rows, waiting), ["function"])
+    assert inner.function == said
+
+
 def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
     rows = [sample(0, 0, 50), sample(1, 0, 250), sample(0, 2, 40), sample(1, 2, 42)]
     found = {
@@ -141,7 +177,7 @@ def test_differences_of_ranks_are_told_if_they_are_no_chance() -> None:
         sample(1, 2, 42, "walk"),
     ]
     ranks = {0: 2}
-    found = rank_differences.of_functions(rows, ranks)  # type: ignore[arg-type]
+    found = rank_differences.of_functions(rows, ranks, SITES)  # type: ignore[arg-type]
     assert [(each.rank, each.function, each.more_ns) for each in found] == [
         (0, "smooth", -1_000 * MS),
         (1, "smooth", 1_000 * MS),
@@ -153,8 +189,8 @@ def test_differences_of_ranks_are_told_if_they_are_no_chance() -> None:
         "There is 1 more such difference",
     ]
     # Two samples more are chance, and one rank has no others.
-    assert rank_differences.of_functions(rows[2:], ranks) == []  # type: ignore[arg-type]
-    assert rank_differences.of_functions(rows, {0: 1}) == []  # type: ignore[arg-type]
+    assert rank_differences.of_functions(rows[2:], ranks, SITES) == []  # type: ignore[arg-type]
+    assert rank_differences.of_functions(rows, {0: 1}, SITES) == []  # type: ignore[arg-type]
 
 
 def tree_of(rows: list[SimpleNamespace], nodes: int, ranks: int = 2) -> stack_tree.StackTree:

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare import functions
@@ -17,7 +16,7 @@ from tare.analysis import profile, rank_differences, sampling_error
 from tare.analysis.groups import added
 from tare.analysis.profile import Chosen
 from tare.analysis.sampling_error import Sampled
-from tare.analysis.stacks import UNKNOWN, samples
+from tare.analysis.stacks import UNKNOWN, function_name, samples
 
 if TYPE_CHECKING:
     from tare._native import Frame, Site
@@ -85,11 +84,6 @@ def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list
     if "rank" in keys:
         found = [each for each in found if not chosen.ranks or each.rank in chosen.ranks]
     return sorted(found, key=lambda each: each.time_ns, reverse=True)
-
-
-def function_name(frame: Frame) -> str:
-    """The function of a frame; if it is not known, the file that has its code."""
-    return frame.caller or (f"({PurePath(frame.object).name})" if frame.object else UNKNOWN)
 
 
 @dataclass
@@ -175,8 +169,7 @@ def _codes(row: StackSamplesRow, sites: Sequence[Site], *, by_line: bool) -> tup
     path = sites[row.site].path if row.site is not None else ()
     codes = list(dict.fromkeys(code for frame in path for code in _codes_of(frame, by_line=by_line)))
     if by_line:
-        of_object = f"({PurePath(row.object).name})" if row.object else UNKNOWN
-        return (row.caller or of_object, row.file or None, row.object or None, row.line or None), codes
+        return (function_name(row), row.file or None, row.object or None, row.line or None), codes
     return (codes[0] if codes else (UNKNOWN, None, None, None)), codes
 
 

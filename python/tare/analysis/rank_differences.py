@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tare.analysis import sampling_error
 from tare.analysis.sampling_error import Difference, Sampled
+from tare.analysis.stacks import UNKNOWN, function_of
 
 if TYPE_CHECKING:
+    from tare._native import Site
     from tare._tables import StackSamplesRow
     from tare.runs.run import Run
 
@@ -30,7 +32,7 @@ class More:
 
     world: int
     rank: int
-    function: str  # time in libraries counts to the function of the program that calls them
+    function: str  # stacks.function_of
     file: str | None
     more_ns: int  # negative: less
     error_ns: int  # half of its 95 % confidence interval
@@ -95,15 +97,19 @@ def _is_chance(own: Sampled, every: Sampled, ranks: int) -> bool:
     return abs(own.time_ns - every.time_ns / ranks) < least * own.each_ns * sqrt(own.samples)
 
 
-def of_functions(rows: Sequence[StackSamplesRow], ranks: Mapping[int, int]) -> list[More]:
+def of_functions(
+    rows: Sequence[StackSamplesRow], ranks: Mapping[int, int], sites: Sequence[Site]
+) -> list[More]:
     """The functions of the program in which ranks differ from the mean, the most significant first.
 
     Of ranks that were found in the function: all others would differ alike.
     """
     times: dict[tuple[tuple[str, str | None], Rank], Sampled] = defaultdict(Sampled)
     for row in rows:
-        if row.activity == "program" and row.caller:
-            key = (row.caller, row.file or None), (row.world, row.rank)
+        function = function_of(row, sites) if row.activity == "program" else UNKNOWN
+        if function != UNKNOWN:
+            file = row.file if function == row.caller else None
+            key = (function, file or None), (row.world, row.rank)
             times[key] = times[key].plus(Sampled(row.time_ns, row.samples))
     found = from_mean(times, totals(rows), ranks, only_certain=True)
     certain = [(key, of) for key, (of, is_certain) in found.items() if is_certain]

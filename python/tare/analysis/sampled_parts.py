@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tare import functions
 from tare.analysis import sampling_error
-from tare.analysis.code_times import CODE, function_name
+from tare.analysis.code_times import CODE
 from tare.analysis.profile import Chosen
 from tare.analysis.sampling_error import Sampled
-from tare.analysis.stacks import UNKNOWN, samples
+from tare.analysis.stacks import UNKNOWN, function_name, samples
 from tare.errors import Incompatible
 
 if TYPE_CHECKING:

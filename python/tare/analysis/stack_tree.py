@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error, stacks
-from tare.analysis.code_times import INLINED, function_name
+from tare.analysis.code_times import INLINED
 from tare.analysis.groups import added
 from tare.analysis.sampling_error import Difference, Sampled
 
@@ -135,7 +135,7 @@ def of_run(recorded: Run, max_nodes: int = MAX_NODES, max_ranks: int = MAX_RANKS
         ranks=ranks,
         of_ranks=of_ranks,
         chosen_of=sum(number for number in ranks.values() if number > 1),
-        more=rank_differences.of_functions(rows, ranks),
+        more=rank_differences.of_functions(rows, ranks, recorded.sites),
     )
 
 
@@ -217,7 +217,7 @@ class _Grown:
         if site not in self._paths:
             found: list[tuple[int, int | None]] = []
             for frame in reversed(profile.call_path(site, self._sites).path):
-                name, object_ = function_name(frame), frame.object or None
+                name, object_ = stacks.function_name(frame), frame.object or None
                 above = found[-1][0] if found else 0
                 if inlined := INLINED.search(name):
                     name, above = name[: inlined.start()], self._child(above, inlined[1], object_, call=False)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare import units
@@ -17,13 +18,18 @@ from tare.analysis import profile
 from tare.analysis.sampling_error import NORMAL_95, Sampled
 
 if TYPE_CHECKING:
+    from tare._native import Site
     from tare._tables import StackSamplesRow
     from tare.analysis.profile import Chosen
+    from tare.analysis.rows import AtPlace
     from tare.runs.run import Run
 
 # A share of the time that is worth mentioning.
 MISSED = 0.05
 UNKNOWN = "(unknown)"
+# As src/stack/modules.cpp knows them. Most have no names of their own functions.
+OPENMP_RUNTIMES = ("libgomp", "libomp.", "libomp-", "libomp5", "libiomp5")
+IN_OPENMP = "(OpenMP: waiting, scheduling)"
 
 
 def samples(recorded: Run, chosen: Chosen | None = None) -> Sequence[StackSamplesRow]:
@@ -34,6 +40,34 @@ def samples(recorded: Run, chosen: Chosen | None = None) -> Sequence[StackSample
         for row in recorded.rows(recorded.stack_samples)
         if (not of.ranks or row.rank in of.ranks) and (not of.worlds or row.world in of.worlds)
     ]
+
+
+def function_name(frame: AtPlace) -> str:
+    """The function of a frame; if it is not known, the file that has its code."""
+    if not frame.caller and is_in_openmp(frame):
+        return IN_OPENMP
+    return frame.caller or (f"({PurePath(frame.object).name})" if frame.object else UNKNOWN)
+
+
+def is_in_openmp(frame: AtPlace) -> bool:
+    """Whether it is in a runtime of OpenMP, where threads wait, or look for work."""
+    return PurePath(frame.object or "").name.startswith(OPENMP_RUNTIMES)
+
+
+def function_of(row: StackSamplesRow, sites: Sequence[Site]) -> str:
+    """The function whose time a sample is, where ranks are compared: one of the program.
+
+    Time in libraries counts to it, but for what threads do in a runtime of OpenMP. Of a program without
+    symbols it is the innermost one of the library that it calls.
+    """
+    path = sites[row.site].path if row.site is not None else ()
+    if path and is_in_openmp(path[0]):
+        return function_name(path[0])
+    if row.caller:
+        return row.caller
+    of_program = next((at for at, frame in enumerate(path) if frame.object == row.object), len(path))
+    named = [frame for frame in path[:of_program] if frame.caller]
+    return next((frame.caller for frame in named if frame.object == named[-1].object), None) or UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -48,16 +82,14 @@ CodeTimes = dict[int, dict[str, Sampled]]
 
 
 def times_of_ranks(recorded: Run, world: int) -> CodeTimes:
-    """The time in each function of the program, of each rank of a world.
-
-    Time in libraries counts to the function of the program that calls them. A rank without samples is empty.
-    """
+    """The time in each function (function_of), of each rank of a world. A rank without samples is empty."""
+    sites = recorded.sites
     of_rank: CodeTimes = {
         each.rank: {} for each in recorded.processes if each.world == world and each.rank >= 0
     }
     for row in samples(recorded):
         if row.world == world and row.activity == "program" and row.rank in of_rank:
-            times, name = of_rank[row.rank], row.caller or UNKNOWN
+            times, name = of_rank[row.rank], function_of(row, sites)
             times[name] = times.get(name, Sampled()).plus(Sampled(row.time_ns, row.samples))
     return of_rank
 

@@ -420,7 +420,9 @@ def _show_code(
 def _differences(recording: Run, chosen: Chosen) -> list[rank_differences.More]:
     """The functions in which ranks that are chosen differ from the mean of all."""
     found = rank_differences.of_functions(
-        stacks.samples(recording, Chosen(worlds=chosen.worlds)), rank_differences.ranks_of(recording)
+        stacks.samples(recording, Chosen(worlds=chosen.worlds)),
+        rank_differences.ranks_of(recording),
+        recording.sites,
     )
     return [each for each in found if not chosen.ranks or each.rank in chosen.ranks]
 

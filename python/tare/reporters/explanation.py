@@ -369,8 +369,8 @@ def _has_one_each(found: Finding) -> bool:
 
 
 def _sharing(found: Finding) -> str:
-    ranks = units.number_of(len(found.ranks), "rank")
-    return ranks if _has_one_each(found) else f"{found.threads:,} busy threads of {ranks}"
+    who = rank_numbers.named(found.ranks) if len(found.ranks) == 1 else f"{len(found.ranks):,} ranks"
+    return who if _has_one_each(found) else f"{found.threads:,} busy threads of {who}"
 
 
 def _cost(found: Finding) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from tare import __version__, functions
 from tare.analysis import profile, stacks
-from tare.analysis.code_times import function_name
+from tare.analysis.stacks import function_name
 from tare.errors import CommandError
 from tare.streams import visible
 

@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -16,15 +17,61 @@ namespace {
 
 std::string string_of(const char* text) { return text != nullptr ? text : ""; }
 
-std::string name_of(Dwarf_Die* function) {
+// A name without what the compiler appends to that of a function for the code of OpenMP regions and tasks in it. Empty
+// if it begins with that, as in clang's ".omp_outlined..2": then it does not tell the function.
+std::string without_outlined(const std::string& name) {
+  return name.substr(0, std::min({name.find("._omp_fn."), name.find(".omp_outlined"), name.find(".omp_task_entry")}));
+}
+
+std::string own_name_of(Dwarf_Die* function) {
   Dwarf_Attribute attribute;
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     if (dwarf_attr_integrate(function, name, &attribute) == nullptr) continue;
     const std::string linkage = string_of(dwarf_formstring(&attribute));
     // The linkage name of a Fortran main program is MAIN__. Its name in the source is used instead.
-    if (!linkage.empty() && linkage != "MAIN__") return demangled(linkage);
+    if (!linkage.empty() && linkage != "MAIN__") return demangled(without_outlined(linkage));
   }
-  return string_of(dwarf_diename(function));
+  return without_outlined(string_of(dwarf_diename(function)));
+}
+
+// Where a function is declared: the number of the file in its compilation unit, and the line.
+struct Declared {
+  Dwarf_Word file = 0;
+  int line = 0;
+};
+Declared declared(Dwarf_Die* function) {
+  Declared found;
+  Dwarf_Attribute attribute;
+  if (dwarf_attr_integrate(function, DW_AT_decl_file, &attribute) != nullptr) dwarf_formudata(&attribute, &found.file);
+  if (dwarf_decl_line(function, &found.line) != 0) found.line = 0;
+  return found;
+}
+
+// The function of the unit in whose source text the place is: the last one that begins before it.
+void find_around(Dwarf_Die* within, const Declared& place, int& line, std::string& name) {
+  Dwarf_Die child;
+  if (dwarf_child(within, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_module)
+      find_around(&child, place, line, name);
+    if (tag != DW_TAG_subprogram || dwarf_hasattr(&child, DW_AT_declaration) != 0) continue;
+    const Declared at = declared(&child);
+    if (at.file != place.file || at.line > place.line || at.line <= line) continue;
+    const std::string own = own_name_of(&child);
+    if (own.empty()) continue;
+    line = at.line;
+    name = own;
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+// Empty if it is code of a region or a task, and it is not known of which function.
+std::string name_of(Dwarf_Die* unit, Dwarf_Die* function) {
+  std::string name = own_name_of(function);
+  const Declared place = declared(function);
+  int line = 0;
+  if (name.empty() && place.line > 0) find_around(unit, place, line, name);
+  return name;
 }
 
 bool has_address(Dwarf_Die* unit, Dwarf_Addr address) { return dwarf_haspc(unit, address) > 0; }
@@ -94,8 +141,9 @@ class Symbolizer::Object {
       // The search also ends at a Fortran main program, which the compiler inlines into a main() that it generated.
       const bool function = tag == DW_TAG_subprogram || dwarf_hasattr_integrate(&scopes[i], DW_AT_main_subprogram);
       if (!function && tag != DW_TAG_inlined_subroutine) continue;
-      outermost = name_of(&scopes[i]);
+      if (const std::string name = name_of(unit, &scopes[i]); !name.empty()) outermost = name;
       if (innermost.empty()) innermost = outermost;
+      if (function && innermost.empty()) innermost = outermost = string_of(dwarf_diename(&scopes[i]));
       if (function) break;
     }
     std::free(scopes);
