@@ -158,6 +158,9 @@ def test_sessions_only(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert [(row["rank"], row["state"]) for row in measured.info()["ranks"]] == [
         (rank, "finished") for rank in range(RANKS)
     ]
+    said = subprocess.run([tare, "info", tmp_path / "run"], check=True, capture_output=True, text=True).stdout
+    (hooks,) = (line for line in said.splitlines() if line.startswith("  hooks "))
+    assert hooks.endswith(" in MPI_Session_init")
     assert_tidy(measured)
 
 

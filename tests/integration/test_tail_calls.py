@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,23 @@ def test_functions_without_a_frame_are_named(
 ) -> None:
     measured = measure(tare, mpi, 1, [build(mpi, tmp_path, *flags)], tmp_path / "run", "--trace")
     assert paths(measured) == EXPECTED
+
+
+def test_the_locale_changes_no_name(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """In Turkish, the small letter of 'I' is another than 'i': MPI's own functions must still be known."""
+    locales = tmp_path / "locales"
+    locales.mkdir()
+    turkish = ["localedef", "-i", "tr_TR", "-f", "UTF-8", str(locales / "tr_TR.UTF-8")]
+    if not shutil.which(turkish[0]) or subprocess.run(turkish, check=False, capture_output=True).returncode:
+        pytest.skip("no Turkish locale can be made here")
+    measured = measure(tare, mpi, 1, [build(mpi, tmp_path)], tmp_path / "run")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    command = [tare, "profile", tmp_path / "run", "--by", "line", "--json"]
+    said = [
+        subprocess.run(command, env=os.environ | more, check=True, capture_output=True, text=True).stdout
+        for more in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(locales)})
+    ]
+    assert said[0] == said[1]
 
 
 def test_without_debug_information_and_when_the_program_is_gone(

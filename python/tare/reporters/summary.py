@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import budget, endings, profile, ranks, totals, trial
 from tare.analysis.spread import spread
-from tare.functions import OUTSIDE_NET
+from tare.functions import OUTSIDE_NET, meaning
 from tare.measuring import unseen
 from tare.reporters import budget as budget_lines
 from tare.reporters import cells, last_calls, scheduling, terminal, warnings
@@ -270,11 +270,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         drains = _writes(cost.drains, cost.drain_ns, cost.drain_bytes)
         yield "drains", f"{drains} by tared, beside the threads"
     if with_mpi:
-        yield (
-            "hooks",
-            f"{units.duration(cost.hook_init_ns)} in MPI_Init, "
-            f"{units.duration(cost.hook_finalize_ns)} in MPI_Finalize",
-        )
+        yield "hooks", _hooks(cost, recording)
         all_time = f"{100 * cost.wall_share:.2f} % of all time with the hooks"
         yield "in all", f"{100 * cost.net_share:.2f} % of net time, {all_time}"
     elif cost.own_events:
@@ -298,6 +294,16 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, for whose buffers there was no memory"
     for text in ranks.reductions(recording.processes):
         yield "REDUCED", text
+
+
+def _hooks(cost: TotalCost, recording: Run) -> str:
+    """What begins and ends MPI, and what tare does in it. The end of a session has nothing to do for tare."""
+    begins = {meaning(row.function).begins for row in recording.rows(recording.profile(["function"]))}
+    begin = units.duration(cost.hook_init_ns)
+    if "session" in begins and "world" not in begins:
+        return f"{begin} in MPI_Session_init"
+    of = "MPI_Init and MPI_Session_init" if "session" in begins else "MPI_Init"
+    return f"{begin} in {of}, {units.duration(cost.hook_finalize_ns)} in MPI_Finalize"
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:

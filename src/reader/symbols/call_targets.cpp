@@ -4,7 +4,6 @@
 #include <gelf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +17,9 @@ namespace {
 // The name without the suffix that the compiler appends to a modified function: "solve.isra.0", "main.cold".
 std::string as_written(std::string_view name) { return std::string(name.substr(0, name.find('.', 1))); }
 
+// Whatever the locale: that of Turkish leaves 'I' as it is.
+char lower_case(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+
 // Whether it is a function of the bindings of MPI, whose frames are left out of call paths, or a thunk that only passes
 // a call on.
 bool is_left_out(std::string_view name) {
@@ -27,7 +29,7 @@ bool is_left_out(std::string_view name) {
     return true;
   while (name.starts_with('_')) name.remove_prefix(1);
   std::string lower(name.substr(0, 5));
-  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : lower) letter = lower_case(letter);
   return lower.starts_with("mpi") || lower.starts_with("pmpi") || lower.starts_with("ompi");
 }
 
