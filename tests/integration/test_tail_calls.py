@@ -143,7 +143,7 @@ def test_the_locale_changes_no_name(mpi: MpiEnvironment, tare: Path, tmp_path: P
         pytest.skip("no Turkish locale can be made here")
     measured = measure(tare, mpi, 1, [build(mpi, tmp_path)], tmp_path / "run")
     assert measured.ended.returncode == 0, measured.ended.stderr
-    command = [tare, "profile", tmp_path / "run", "--by", "line", "--json"]
+    command: list[str | Path] = [tare, "profile", tmp_path / "run", "--by", "line", "--json"]
     said = [
         subprocess.run(command, env=os.environ | more, check=True, capture_output=True, text=True).stdout
         for more in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(locales)})
