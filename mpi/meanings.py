@@ -41,6 +41,7 @@ def _flags(of: Meaning) -> dict[str, bool]:
         "is_matched": of.function.parameter("message") is not None,
         "begins_world": of.begins == "world",
         "ends_world": of.ends == "world",
+        "bounds_session": "session" in (of.begins, of.ends),
         "makes_communicator": of.makes == "communicator",
         "frees_communicator": of.frees == "communicator",
         "cancels": bool(of.cancels),

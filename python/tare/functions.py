@@ -49,7 +49,7 @@ SOURCES = tuple(sorted({meaning(name).source for name in TABLE} - {"MPI"}))
 OUTSIDE_NET = frozenset(
     name
     for name in TABLE
-    if "world" in (meaning(name).begins, meaning(name).ends) or meaning(name).source != "MPI"
+    if {"world", "session"} & {meaning(name).begins, meaning(name).ends} or meaning(name).source != "MPI"
 )
 
 

@@ -13,11 +13,17 @@ WORDS = {
         "Of a phase: the part of its Time in timed calls of MPI, MPI_Init and MPI_Finalize among them."
     ),
     "Share in calls": "In calls as a share of Time.",
-    "Net time": "Time between leaving MPI_Init and entering MPI_Finalize; of several ranks, the longest.",
+    "Net time": (
+        "Time between leaving MPI_Init and entering MPI_Finalize; of several ranks, the longest. "
+        "Without them, sessions begin and end it."
+    ),
     "Measured": (
         "Net time without the spells in which calls were only counted; of all threads that call MPI."
     ),
-    "MPI time": "Time inside MPI, without MPI_Init and MPI_Finalize; sum over the threads that call MPI.",
+    "MPI time": (
+        "Time inside MPI, without what begins and ends MPI and its sessions; "
+        "sum over the threads that call MPI."
+    ),
     "MPI share": (
         "MPI time as a share of the net time of the threads that call MPI; of several ranks, the mean. "
         "Of a phase that was found in the trace: time in MPI as a share of the time of the ranks in it."

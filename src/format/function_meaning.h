@@ -104,12 +104,13 @@ struct FunctionMeaning {
   CompletesAccesses completes_accesses = CompletesAccesses::none;
   EpochStep epoch = EpochStep::none;
   FileAccess access = FileAccess::none;
-  bool is_stdio = false;      // it works on a stream of C
-  bool is_rooted = false;     // it has a root, which stands for a peer in records
-  bool is_poll = false;       // it does not wait, and may find nothing
-  bool is_matched = false;    // of a probe: it takes its message off the queue; of a receive: of such a message
-  bool begins_world = false;  // net time is from the end of such a call
-  bool ends_world = false;    // to the start of such a call
+  bool is_stdio = false;        // it works on a stream of C
+  bool is_rooted = false;       // it has a root, which stands for a peer in records
+  bool is_poll = false;         // it does not wait, and may find nothing
+  bool is_matched = false;      // of a probe: it takes its message off the queue; of a receive: of such a message
+  bool begins_world = false;    // net time is from the end of such a call
+  bool ends_world = false;      // to the start of such a call
+  bool bounds_session = false;  // it begins or ends a session
   bool makes_communicator = false;
   bool frees_communicator = false;
   bool cancels = false;       // a request
@@ -118,7 +119,7 @@ struct FunctionMeaning {
   // A probe that waits for its message, and takes it off the queue.
   constexpr bool is_matched_probe() const { return kind == CallClass::probe && is_matched && !is_poll; }
   constexpr bool receives_matched() const { return kind == CallClass::receive && is_matched; }
-  constexpr bool bounds_net_time() const { return begins_world || ends_world; }
+  constexpr bool bounds_net_time() const { return begins_world || ends_world || bounds_session; }
 };
 
 // The meaning of a function by its number. For numbers outside of 1 .. function_count, nothing is known.

@@ -65,9 +65,10 @@ TEST(FunctionMeaning, OfTheEnds) {
 
 TEST(FunctionMeaning, NetTimeIsBetweenTheseCalls) {
   for (unsigned i = 1; i <= function_count; ++i) {
-    const bool bounds = i == static_cast<unsigned>(Function::MPI_Init) ||
-                        i == static_cast<unsigned>(Function::MPI_Init_thread) ||
-                        i == static_cast<unsigned>(Function::MPI_Finalize);
+    const bool bounds =
+        i == static_cast<unsigned>(Function::MPI_Init) || i == static_cast<unsigned>(Function::MPI_Init_thread) ||
+        i == static_cast<unsigned>(Function::MPI_Finalize) || i == static_cast<unsigned>(Function::MPI_Session_init) ||
+        i == static_cast<unsigned>(Function::MPI_Session_finalize);
     EXPECT_EQ(meaning_of(i).bounds_net_time(), bounds) << function_name(i);
   }
 }

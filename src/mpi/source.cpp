@@ -4,6 +4,7 @@
 #include "mpi/calls/thread.h"
 #include "mpi/interposition/bypass.h"
 #include "mpi/interposition/dispatch.h"
+#include "mpi/objects/describe.h"
 #include "mpi/objects/requests.h"
 #include "mpi/objects/used_files.h"
 #include "mpi/sampling/sampler.h"
@@ -22,6 +23,7 @@ const char* change_sampling(const char* spec) noexcept { return sampling::sample
 
 void in_forked_child() noexcept {
   requests.after_fork();
+  forget_sessions();
   forget_used_files();
   sampling::sampler.after_fork();
 }

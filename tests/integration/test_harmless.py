@@ -155,9 +155,13 @@ def test_sessions_only(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     calls = measured.calls()
     assert calls["MPI_Allreduce"] == RANKS * 10
     assert calls["MPI_Session_init"] == calls["MPI_Session_finalize"] == RANKS
-    assert [(row["rank"], row["state"]) for row in measured.info()["ranks"]] == [
+    info = measured.info()
+    assert [(row["rank"], row["state"]) for row in info["ranks"]] == [
         (rank, "finished") for rank in range(RANKS)
     ]
+    # The sessions begin and end the net time; the program goes on for 300 ms.
+    for row in info["ranks"]:
+        assert 0 < row["mpi_ns"] <= row["net_ns"] < row["wall_ns"] - 3e8
     said = subprocess.run([tare, "info", tmp_path / "run"], check=True, capture_output=True, text=True).stdout
     (hooks,) = (line for line in said.splitlines() if line.startswith("  hooks "))
     assert hooks.endswith(" in MPI_Session_init")

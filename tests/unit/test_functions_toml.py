@@ -150,7 +150,7 @@ def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
             row.completes_accesses or "none",
             means.epoch or "none",
         ]
-        bounds = {".begins_world = true", ".ends_world = true"}
+        bounds = {".begins_world = true", ".ends_world = true", ".bounds_session = true"}
         assert (".is_rooted = true" in flags) == bool(means.root)
         assert (".is_poll = true" in flags) == bool(means.poll)
         assert bool(bounds & set(flags)) == (name in OUTSIDE_NET)

@@ -6,9 +6,10 @@ constinit std::atomic<bool> has_world{false};
 
 namespace {
 
-// Further sessions are not remembered: any open one is enough.
+// Further sessions are only counted: any open one is enough.
 constexpr unsigned max_sessions = 16;
 constinit std::atomic<std::uint64_t> sessions[max_sessions] = {};
+constinit std::atomic<unsigned> open_sessions{0};
 
 bool replace(std::uint64_t old, std::uint64_t handle) noexcept {
   for (auto& session : sessions) {
@@ -20,10 +21,20 @@ bool replace(std::uint64_t old, std::uint64_t handle) noexcept {
 
 }  // namespace
 
-void add_session(std::uint64_t handle) noexcept { replace(0, handle); }
+void add_session(std::uint64_t handle) noexcept {
+  open_sessions.fetch_add(1);
+  replace(0, handle);
+}
 
-void remove_session(std::uint64_t handle) noexcept {
-  if (handle != 0) replace(handle, 0);
+bool remove_session(std::uint64_t handle) noexcept {
+  if (handle == 0) return false;
+  replace(handle, 0);
+  return open_sessions.fetch_sub(1) == 1;
+}
+
+void forget_sessions() noexcept {
+  for (auto& session : sessions) session.store(0);
+  open_sessions.store(0);
 }
 
 std::uint64_t any_session() noexcept {

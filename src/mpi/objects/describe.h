@@ -9,7 +9,10 @@ namespace tare::mpi {
 // Whether the group of MPI_COMM_WORLD is available: MPI_Init has been called, or one of these sessions is open.
 [[gnu::visibility("hidden")]] extern std::atomic<bool> has_world;
 void add_session(std::uint64_t handle) noexcept;
-void remove_session(std::uint64_t handle) noexcept;
+// Whether it was the last one that is open.
+bool remove_session(std::uint64_t handle) noexcept;
+// In a forked child, which has none.
+void forget_sessions() noexcept;
 std::uint64_t any_session() noexcept;  // 0: none
 
 // The handle with these bits.

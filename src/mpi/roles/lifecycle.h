@@ -82,6 +82,8 @@ struct InitialisesSession : Role {
     format::ProcessRecord& process = segment->process;
     requests.share();  // sessions may have any thread level
     add_session(bits(*session));
+    if ((process.flags & format::sessions) != 0)
+      process.finalize_enter = process.finalize_leave = 0;  // the net time goes on if all sessions had ended
     if (process.rank >= 0) return;
     using Group = typename A::Group;
     Group group = A::group_null();
@@ -101,12 +103,23 @@ struct InitialisesSession : Role {
   }
 };
 
+// MPI_Session_finalize. Without MPI_COMM_WORLD the end of the last session is that of the net time, until another one
+// begins.
 template <class A>
 struct FinalisesSession : Role {
   std::uint64_t handle;
+  bool is_end = false;
   explicit FinalisesSession(const typename A::Session* session) noexcept
       : handle(session == nullptr ? 0 : bits(*session)) {}
-  void before(Thread&, recorder::Call&) noexcept { remove_session(handle); }
+  void before(Thread&, recorder::Call&) noexcept {
+    auto* segment = recorder::segment();
+    is_end = remove_session(handle) && segment != nullptr && (segment->process.flags & format::sessions) != 0;
+    if (is_end) segment->process.finalize_enter = recorder::now();
+  }
+  void after(Thread&, recorder::Call& call, int) noexcept {
+    auto* segment = recorder::segment();
+    if (is_end && segment != nullptr) segment->process.finalize_leave = call.leave;
+  }
 };
 
 struct Finalises : Role {
