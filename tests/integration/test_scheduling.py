@@ -146,4 +146,5 @@ def test_the_time_before_mpi_finalize_counts(mpi: MpiEnvironment, tare: Path, tm
     )
     (found,) = (each for each in said["findings"] if each["cause_function"] == "MPI_Finalize")
     assert found["cause_rank"] == 1 and found["cause_blocked"] > 0.9, found
-    assert 0.18e9 < found["gain_ns"] < 0.22e9, found
+    # It is not known if other programs took the ranks' processors for long.
+    assert found["gain_ns"] is None or 0.18e9 < found["gain_ns"] < 0.22e9, found

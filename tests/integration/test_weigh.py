@@ -134,8 +134,7 @@ def test_a_program_without_synchronisation_points(
     timed = [spell for spell in run.spells if spell.timed]
     assert len({spell.rank for spell in timed}) == 2
     assert {spell.sync_points for spell in timed} == {0}
-    for kind in (True, False):
-        assert sum(spell.measured == kind for spell in timed) > 0.3 * len(timed)
+    assert {spell.measured for spell in timed} == {True, False}
     # Whole iterations, each of 13 calls.
     shares = [(spell.measured_calls + spell.counted_calls) % 13 == 0 for spell in timed]
     assert sum(shares) > 0.9 * len(shares)
@@ -143,9 +142,16 @@ def test_a_program_without_synchronisation_points(
     found = counts(measured)
     sends, receives = (sum(found[name]) for name in ("MPI_Send", "MPI_Irecv"))
     assert sum(found["MPI_Wait"]) == receives and receives <= sends
+
+
+@pytest.mark.alone  # else the spells may differ too much
+def test_what_a_program_without_synchronisation_points_loses(tare: Path, tmp_path: Path) -> None:
+    mpi = openmpi4()
+    program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
+    measured = measure(tare, mpi, 2, [program, "6"], tmp_path / "run", "--weigh")
     trial = measured.info()["trial"]
     assert trial["blocks"] >= 20
-    assert trial["overhead"] is not None or "differ too much" in trial["why"]
+    assert trial["low"] < trial["overhead"] < trial["high"] < 0.1
 
 
 def test_a_trace_is_not_lost_to_a_control_without_an_end(tare: Path, tmp_path: Path) -> None:

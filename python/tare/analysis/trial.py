@@ -42,6 +42,7 @@ MAX_BLOCKS = 500  # that are resampled; of more, neighbours are joined
 SITES_MATTER = 8  # synchronisation points; in longer spells it does not matter where they begin
 WIDEST = 0.05  # half the width of an interval that is still a result
 LEAK_ALLOWED = 0.1  # of the calls of an unmeasured spell
+SEVERAL_NODES = "ranks of several nodes, which seldom meet"
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,17 @@ def of_run(recording: Run) -> Trial | None:
     """The outcome of the trial of a run; None if there was none. A run with a budget is a trial only if some
     of its spells only counted calls."""
     options = recording.meta.options
+    if options.weigh is None and options.budget is None:
+        return None
+    spells = recording.spells
+    hosts = {process.host for process in recording.processes if process.rank >= 0}
+    if len(hosts) > 1 and any(spell.timed for spell in spells):
+        # Those of other nodes are others, although they have the same numbers.
+        found = trial([spell for spell in spells if not spell.timed]) or Trial(0, 0, 0.0, 0, 0.0)
+        return replace(found, overhead=None, low=None, high=None, why=SEVERAL_NODES)
     if options.weigh is not None:
-        return _if_narrow(trial(recording.spells), WIDEST)
-    return of_budget(recording.spells, options.budget) if options.budget is not None else None
+        return _if_narrow(trial(spells), WIDEST)
+    return of_budget(spells, options.budget) if options.budget is not None else None
 
 
 def of_budget(spells: Sequence[Spell], share: float) -> Trial | None:
@@ -158,11 +167,8 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
 
 
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
-    if any(spell.timed for spell in spells):
-        if any(spell.counted_polls for spell in spells):
-            return "the program polls, and its ranks seldom meet"
-        if not blocks and len({spell.rank for spell in spells}) > 1:
-            return "ranks of several nodes, which seldom meet"
+    if any(spell.timed for spell in spells) and any(spell.counted_polls for spell in spells):
+        return "the program polls, and its ranks seldom meet"
     controls = [spell for spell in spells if spell.control]
     if controls and all(spell.has_requests for spell in controls):
         return "requests are under way wherever all ranks pass together"
@@ -183,7 +189,7 @@ def _joined(spells: Sequence[Spell]) -> Iterator[_Spell]:
             continue
         if not rows[0].timed:
             yield _joined_spell(rows, by_calls=not has_polls)
-        elif not has_polls and _are_together(rows):  # the number of polls is not that of the program's work
+        elif not has_polls:  # their number is not that of the program's work
             yield _joined_timed(rows)
 
 
@@ -206,12 +212,6 @@ def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
     like = round(8 * math.log2(1 + calls)) if by_calls else 0  # within about 9 %
     key = (sites, sync_points.bit_length(), like)
     return _Spell(not first.control, key, first.begin_ns, sync_points, ns, flush_ns)
-
-
-def _are_together(rows: Sequence[Spell]) -> bool:
-    """Whether most of a timed spell is at the same time on all ranks. Nodes have others of that number."""
-    end = min(row.begin_ns + row.ns for row in rows)
-    return end - max(row.begin_ns for row in rows) > max(row.ns for row in rows) / 2
 
 
 def _joined_timed(rows: Sequence[Spell]) -> _Spell:
