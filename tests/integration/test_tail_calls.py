@@ -135,7 +135,7 @@ def test_functions_without_a_frame_are_named(
 
 
 def test_the_locale_changes_no_name(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """In Turkish, the small letter of 'I' is another than 'i': MPI's own functions must still be known."""
+    """MPI's own functions are known in Turkish, too, where the small letter of 'I' is another than 'i'."""
     locales = tmp_path / "locales"
     locales.mkdir()
     turkish = ["localedef", "-i", "tr_TR", "-f", "UTF-8", str(locales / "tr_TR.UTF-8")]

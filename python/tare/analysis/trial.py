@@ -95,8 +95,8 @@ def of_run(recording: Run) -> Trial | None:
     if options.weigh is None and options.budget is None:
         return None
     spells = recording.spells
-    hosts = {process.host for process in recording.processes if process.rank >= 0}
-    if len(hosts) > 1 and any(spell.timed for spell in spells):
+    is_timed = any(spell.timed for spell in spells)
+    if is_timed and len({process.host for process in recording.processes if process.rank >= 0}) > 1:
         # Those of other nodes are others, although they have the same numbers.
         found = trial([spell for spell in spells if not spell.timed]) or Trial(0, 0, 0.0, 0, 0.0)
         return replace(found, overhead=None, low=None, high=None, why=SEVERAL_NODES)

@@ -302,8 +302,8 @@ def _hooks(cost: TotalCost, recording: Run) -> str:
     begin = units.duration(cost.hook_init_ns)
     if "session" in begins and "world" not in begins:
         return f"{begin} in MPI_Session_init"
-    of = "MPI_Init and MPI_Session_init" if "session" in begins else "MPI_Init"
-    return f"{begin} in {of}, {units.duration(cost.hook_finalize_ns)} in MPI_Finalize"
+    sessions = " and MPI_Session_init" if "session" in begins else ""
+    return f"{begin} in MPI_Init{sessions}, {units.duration(cost.hook_finalize_ns)} in MPI_Finalize"
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:
