@@ -121,6 +121,7 @@ def test_the_program_names_its_progress(tare: Path, tmp_path: Path) -> None:
     assert len(check(measured, tmp_path / "run")) == ROUNDS - 1
 
 
+@pytest.mark.alone  # else it makes few calls in its time
 @both_debian
 @pytest.mark.parametrize("barriers", ["0", "300"], ids=["none", "at first"])
 def test_a_program_without_synchronisation_points(
@@ -154,6 +155,7 @@ def test_what_a_program_without_synchronisation_points_loses(tare: Path, tmp_pat
     assert trial["low"] < trial["overhead"] < trial["high"] < 0.1
 
 
+@pytest.mark.alone  # else it makes few calls in its time
 def test_a_trace_is_not_lost_to_a_control_without_an_end(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
     program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
