@@ -12,8 +12,8 @@ class Rhythm {
 
   // To be called at each call. `place`: of the call in the program; `ticks`: how many there were before it.
   void add(std::uintptr_t place, std::uint64_t ticks, std::uint64_t now_ns) noexcept;
-  // The least number of ticks after which the places of the calls repeat. If their times repeat after some times that
-  // number only, then this. 0: no period is known. It takes some 10 ms.
+  // The least number of ticks after which the places of the calls repeat; or the least multiple of it after which their
+  // times repeat, too. 0: no period is known. It takes some 10 ms.
   std::uint64_t period() const noexcept;
   void reset() noexcept { count_ = 0; }
 
