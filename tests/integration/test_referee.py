@@ -17,6 +17,7 @@ from measured import PROGRAMS
 from patience import wait_until
 
 PLANTED_NS = 100
+PROCESSES = 4  # in which a program tells itself what a tool costs it
 SAID = re.compile(
     r"^(\w+): inits (\d+) calls (\d+) paid ([\d.]+) unknown (\d+) open (\d+) made (\d+) freed (\d+)$", re.M
 )
@@ -43,6 +44,14 @@ def either(request: pytest.FixtureRequest) -> MpiEnvironment:
     return mpi
 
 
+def told(mpi: MpiEnvironment, command: list[str | Path]) -> float:
+    """What a tool costs a process of weighed.c, by the times that it took itself."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, env=os.environ | mpi.env, capture_output=True, text=True, timeout=60)
+    (bare_ns, through_ns) = map(float, re.findall(r"^bare ([\d.]+) through ([\d.]+)$", done.stdout, re.M)[0])
+    return through_ns / bare_ns - 1
+
+
 @pytest.mark.alone
 @pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("cost_ns", [0, PLANTED_NS])
@@ -55,26 +64,14 @@ def test_the_interval_covers_a_planted_cost(
         tare, either, 1, [str(program), "alone", "2"], "--runs", "2", "--tool", tool, PLANTED_NS=str(cost_ns)
     )
     assert done.returncode == 0, done.stderr
-    # The tool takes some ns beside what it pays: the program tells what calls take through it, and past it.
-    alone = [
-        *either.mpiexec,
-        "-n",
-        "1",
-        "env",
-        f"LD_PRELOAD={tool}",
-        f"PLANTED_NS={cost_ns}",
-        program,
-        "alone",
-        "0.1",
-    ]
-    told = subprocess.run(
-        [str(word) for word in alone], env=os.environ | either.env, capture_output=True, text=True, timeout=60
-    )
-    (bare_ns, through_ns) = map(float, re.findall(r"^bare ([\d.]+) through ([\d.]+)$", told.stdout, re.M)[0])
-    truth = through_ns / bare_ns - 1
     (row,) = found["tools"]
     assert row["overhead"] is not None, row["why"]
-    assert row["low"] - 0.003 <= truth <= row["high"] + 0.003, (row, truth)
+    # The tool takes some ns beside what it pays: the program tells what calls take through it, and past it. That
+    # differs from one process to another, with where their memory lies.
+    alone = [*either.mpiexec, "-n", "1", "env", f"LD_PRELOAD={tool}", f"PLANTED_NS={cost_ns}", program]
+    truths = [told(either, [*alone, "alone", "0.1"]) for _ in range(PROCESSES)]
+    assert row["low"] - 0.003 <= max(truths), (row, truths)
+    assert row["high"] + 0.003 >= min(truths), (row, truths)
     assert (row["high"] - row["low"]) / 2 < 0.02
 
 

@@ -28,6 +28,7 @@ class Basis(SimpleNamespace):
                 "net_ns": 100 * MS,
                 "world": 0,
                 "crowd": None,
+                "waits": [],
                 "processes": [],
                 "useful_ns": {0: 40 * MS, 1: 40 * MS},
                 "has_threads": False,
@@ -118,11 +119,12 @@ def test_a_gain_that_depends_on_how_work_is_shared_is_not_known(by_part_ms: int,
     assert finding.gain_ns == (None if gain_ms is None else gain_ms * MS)
 
 
-def without_processor(in_all_ms: int, outside_ms: int) -> list[Any]:
-    """Two ranks that were descheduled, as long in all."""
+def without_processor(in_all_ms: int, outside_ms: int, mpi_ms: int = 20) -> list[Any]:
+    """Two ranks that were descheduled, as long in all; `mpi_ms`: their time in calls."""
     return [
         SimpleNamespace(
             rank=rank,
+            mpi_ns=mpi_ms * MS,
             scheduling=SimpleNamespace(
                 descheduled_ns=in_all_ms * MS // 2,
                 descheduled_outside_ns=outside_ms * MS // 2,
@@ -152,6 +154,36 @@ def test_a_gain_is_known_only_as_far_as_processors_are(
     basis = Basis(crowd=crowd, processes=without_processor(in_all_ms, outside_ms))
     (finding,) = gains.with_gains(basis, [found("load imbalance")])  # type: ignore[arg-type]
     assert finding.gain_ns == (None if gain_ms is None else gain_ms * MS)
+
+
+@pytest.mark.parametrize(
+    ("waits_ms", "kind", "gain_ms"),
+    [
+        (18, "load imbalance", None),  # 2 ms in the calls of each, of which 10 ms were without a processor
+        (19, "load imbalance", None),
+        (20, "load imbalance", 10),  # while they waited for others
+        (20, "farm", None),  # how much less is computed without the slow worker is not known
+    ],
+)
+def test_waiting_ranks_need_no_processor(waits_ms: int, kind: str, gain_ms: int | None) -> None:
+    waits = [SimpleNamespace(of_rank={0: waits_ms * MS, 1: waits_ms * MS})]
+    processes = without_processor(20, 0)
+    basis = Basis(
+        crowd=Crowd((0, 1), 1, 2), processes=processes, waits=waits, useful_ns={0: 10 * MS, 1: 10 * MS}
+    )
+    (finding,) = gains.with_gains(basis, [found(kind, most_ns=2.0, mean_ns=1.0)])  # type: ignore[arg-type]
+    assert finding.gain_ns == (None if gain_ms is None else gain_ms * MS)
+
+
+def test_what_slow_iterations_compute_longer_needs_no_processor_any_more() -> None:
+    different: dict[str, Any] = {
+        "processes": without_processor(20, 20),
+        "useful_ns": {0: 60 * MS, 1: 54 * MS},
+    }
+    basis = Basis(crowd=Crowd((0, 1), 1, 2), **different)
+    finding = found("slow iterations", mean_ns=3 * MS, beyond_ns=2 * MS)
+    (finding,) = gains.with_gains(basis, [finding])  # type: ignore[arg-type]
+    assert finding.gain_ns == (100 - (60 + 54 - 20 - 2)) * MS
 
 
 @pytest.mark.parametrize(

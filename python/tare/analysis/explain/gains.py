@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tare.analysis.efficiency import REPLAYED_RECORDS
 from tare.analysis.explain.basis import Basis
@@ -14,10 +15,14 @@ from tare.analysis.explain.finding import MIN_GAIN, MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line
 from tare.runs.run import ReplayChange
 
+if TYPE_CHECKING:
+    from tare._native import Process
+
 NO_LIMIT_NS = 2**63 - 1
 # Where even work gains a smaller part than this of what no work at all would gain, ranks work in turn.
 IN_TURN = 0.25
-# A replay knows when ranks had no processor if they were outside of calls for this part of that time.
+# A replay knows when ranks had no processor if they were outside of calls for this part of that time; what they
+# had none in waits does not count.
 OUTSIDE_CALLS = 0.9
 # Two ways to share work disagree if one of them gains less than this part of what the other does.
 AGREE = 0.8
@@ -68,25 +73,46 @@ def _order(basis: Basis, of: Finding) -> float:
 def _with_processors(basis: Basis, of: Finding, change: ReplayChange | None, gain_ns: int) -> int | None:
     """The gain, as far as the processors allow it; None where it is not known when ranks had none.
 
-    What ranks compute takes the processors that they share as long, however it is shared among ranks.
+    What ranks compute takes the processors that they share as long, however it is shared among ranks. Without
+    a processor a rank loses nothing while it waits for another one.
     """
     scheduling = {process.rank: process.scheduling for process in basis.processes}
     off_ns = sum(each.descheduled_ns for each in scheduling.values())
     if of.kind in NO_PROCESSOR or basis.share(off_ns) < MIN_SHARE:
         return gain_ns
-    crowd = basis.crowd
-    if sum(each.descheduled_outside_ns for each in scheduling.values()) < OUTSIDE_CALLS * off_ns:
+    outside_ns = sum(each.descheduled_outside_ns for each in scheduling.values())
+    in_calls_ns = sum(
+        min(
+            each.scheduling.descheduled_ns - each.scheduling.descheduled_outside_ns, _transfer_ns(basis, each)
+        )
+        for each in basis.processes
+    )
+    if basis.share(in_calls_ns) >= MIN_GAIN and outside_ns < OUTSIDE_CALLS * (outside_ns + in_calls_ns):
         return None
+    crowd = basis.crowd
     if crowd is None:
         return gain_ns
-    is_faster = change is not None and bool(change[0])
-    if crowd.threads > len(crowd.ranks) or len(crowd.ranks) < basis.ranks or is_faster:
+    removed_ns = _removed_ns(of, change)
+    if crowd.threads > len(crowd.ranks) or len(crowd.ranks) < basis.ranks or removed_ns is None:
         return None
     busy_ns = sum(
         max(basis.useful_ns[rank] - each.descheduled_outside_ns - each.blocked_outside_ns, 0)
         for rank, each in scheduling.items()
     )
-    return max(min(gain_ns, round(basis.net_ns - busy_ns / crowd.processors)), 0)
+    return max(min(gain_ns, round(basis.net_ns - (busy_ns - removed_ns) / crowd.processors)), 0)
+
+
+def _transfer_ns(basis: Basis, of: Process) -> int:
+    """The time of a rank in calls of MPI in which it does not wait for another one."""
+    return max(of.mpi_ns - sum(group.of_rank.get(of.rank, 0) for group in basis.waits), 0)
+
+
+def _removed_ns(of: Finding, change: ReplayChange | None) -> int | None:
+    """How much less is computed without the finding; None: it is not known."""
+    if of.kind == "slow iterations":
+        return of.beyond_ns
+    is_same_work = of.kind == "serialised" or change is None or not change[0]
+    return 0 if is_same_work else None
 
 
 def _replayed(basis: Basis, changes: Sequence[ReplayChange]) -> tuple[list[int | None], int]:
