@@ -137,7 +137,8 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (!is_first_thread(location)) return;
   if (++sync_points_ < next_) return;
   if (time == 0) time = now();
-  if (spell_ != 0) end_spell(location, site, time);
+  const bool has_ended = std::exchange(is_observing_, false);  // when it began to observe
+  if (spell_ != 0 && !has_ended) end_spell(location, site, time);
   const auto length = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
   next_ = sync_points_ + length;
   begin_spell(location, spell_ + 1, length, site, time);

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "recorder/here.h"
 #include "recorder/node_words.h"
 #include "recorder/system.h"
 #include "recorder/testing/made_location.h"
+#include "recorder/testing/recorded_run.h"
 
 namespace tare::recorder {
 namespace {
@@ -192,6 +196,23 @@ TEST_F(SpellsTest, SynchronisationPointsThatFollowOneAnotherEndSpells) {
   }
   EXPECT_EQ(node_words->timed.writers, 0U);
   EXPECT_TRUE(trial.end_with_next());
+}
+
+class RecordedSpells : public RecordedRun {};
+
+// A program goes through a synchronisation point again while it is found out where it repeats.
+TEST_F(RecordedSpells, EachIsWrittenOnce) {
+  const auto program = [] {
+    Location& location = *here();
+    for (int time = 0; time < 3; ++time) {
+      spells.pass(location, 1, now());
+      turns_within(spells, location, 300);
+    }
+    for (int time = 0; time < 3; ++time) spells.pass(location, 1, now());
+  };
+  const std::vector<std::uint32_t> written = record(program, nullptr, {{"TARE_WEIGH", "0.5"}}).spells;
+  EXPECT_GE(written.size(), 5U);
+  EXPECT_TRUE(std::is_sorted(written.begin(), written.end(), std::less_equal<>())) << testing::PrintToString(written);
 }
 
 }  // namespace

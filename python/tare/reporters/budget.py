@@ -22,7 +22,7 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
     if kept.cut_spells:
         yield (
             "cut",
-            f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')} cost more than those before",
+            f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')} cost more than those before, or had no end",
         )
     if kept.longest_sample_ns > 1.5 * kept.sample_ns:
         asked, longest = units.duration(kept.sample_ns), units.duration(kept.longest_sample_ns)
