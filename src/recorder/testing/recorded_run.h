@@ -52,7 +52,7 @@ struct ReadBack {
   std::map<std::pair<std::uint64_t, std::uint32_t>, tare::format::LocationSummary> blocks;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Type> types;
   std::map<std::uint32_t, std::vector<std::string>> threads;  // the names that each has had
-  std::vector<std::uint32_t> spells;                          // the number of each that was written
+  std::vector<std::uint32_t> spells;                          // the number of each that has ended
   std::size_t definitions = 0, flushes = 0, losses = 0, lost = 0;
 
   std::size_t count(const std::string& name) const {
@@ -89,7 +89,7 @@ inline void read_definitions(ReadBack& run, std::uint64_t process, const std::ve
     if (head.kind == tare::format::DefinitionKind::spell) {
       tare::format::SpellDefinition spell;
       std::memcpy(&spell, raw.data() + at, sizeof spell);
-      run.spells.push_back(spell.spell);
+      if ((spell.head.flags & tare::format::unfinished_spell) == 0) run.spells.push_back(spell.spell);
     }
     at += head.bytes;
   }
