@@ -66,9 +66,17 @@ def test_the_interval_covers_a_planted_cost(
     assert done.returncode == 0, done.stderr
     (row,) = found["tools"]
     assert row["overhead"] is not None, row["why"]
-    # The tool takes some ns beside what it pays: the program tells what calls take through it, and past it. That
-    # differs from one process to another, with where their memory lies.
-    alone = [*either.mpiexec, "-n", "1", "env", f"LD_PRELOAD={tool}", f"PLANTED_NS={cost_ns}", program]
+    # The tool takes some ns beside what it pays: the program tells what calls take through it, and past it.
+    # That differs from one process to another, with where their memory lies.
+    alone: list[str | Path] = [
+        *either.mpiexec,
+        "-n",
+        "1",
+        "env",
+        f"LD_PRELOAD={tool}",
+        f"PLANTED_NS={cost_ns}",
+        program,
+    ]
     truths = [told(either, [*alone, "alone", "0.1"]) for _ in range(PROCESSES)]
     assert row["low"] - 0.003 <= max(truths), (row, truths)
     assert row["high"] + 0.003 >= min(truths), (row, truths)

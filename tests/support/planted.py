@@ -34,7 +34,7 @@ class Answer:
     code: str = ""  # the function that its cause computes longer, by samples of stacks
 
     def misses(self, found: dict[str, Any], *, exactly: bool = True, has_gain: bool = True) -> list[str]:
-        """What is different in the finding. `exactly`: times are compared, too; `has_gain`: its gain is known."""
+        """What is different in the finding. `exactly`: times are compared; `has_gain`: its gain is known."""
         wrong = []
         if found["kind"] != self.kind:
             wrong.append(f"kind {found['kind']}")

@@ -20,10 +20,8 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
         yield "too little", f"only to count all calls takes {100 * kept.counting:.2f} % of net time"
     yield "kept", _kept(kept)
     if kept.cut_spells:
-        yield (
-            "cut",
-            f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')} cost more than those before, or had no end",
-        )
+        of = f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')}"
+        yield "cut", f"{of} cost more than those before, or had no end"
     if kept.longest_sample_ns > 1.5 * kept.sample_ns:
         asked, longest = units.duration(kept.sample_ns), units.duration(kept.longest_sample_ns)
         yield "samples", f"of stacks at intervals of up to {longest} instead of {asked}"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 NO_LIMIT_NS = 2**63 - 1
 # Where even work gains a smaller part than this of what no work at all would gain, ranks work in turn.
 IN_TURN = 0.25
-# A replay knows when ranks had no processor if they were outside of calls for this part of that time; what they
-# had none in waits does not count.
+# A replay knows when ranks had no processor if they were outside of calls for this part of that time, without
+# that in waits.
 OUTSIDE_CALLS = 0.9
 # Two ways to share work disagree if one of them gains less than this part of what the other does.
 AGREE = 0.8
