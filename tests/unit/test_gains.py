@@ -194,7 +194,16 @@ def test_what_processors_would_gain_is_known_if_ranks_had_none_outside_of_calls(
 ) -> None:
     outside = [SimpleNamespace(rank=0, site=SITE, time_ns=40 * MS, descheduled_ns=outside_ms * MS)]
     basis = Basis(outside=outside, processes=without_processor(20, outside_ms))
-    finding = Finding(kind="oversubscription", most_ns=20 * MS, ranks=(0, 1), threads=threads)
+    function, at = LINE  # in which most of it is lost: without it, more than these calls would be shorter
+    finding = Finding(
+        kind="oversubscription",
+        most_ns=20 * MS,
+        lost_ns=20 * MS,
+        ranks=(0, 1),
+        threads=threads,
+        function=function,
+        at=at,
+    )
     (finding,) = gains.with_gains(basis, [finding])  # type: ignore[arg-type]
     assert finding.gain_ns == (10 * MS if is_known else None)
 

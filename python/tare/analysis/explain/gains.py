@@ -28,7 +28,7 @@ OUTSIDE_CALLS = 0.9
 AGREE = 0.8
 NO_PROCESSOR = ("oversubscription", "descheduled")
 # What these cost is not only the time in their calls.
-MORE_THAN_CALLS = ("farm", "tiny messages")
+MORE_THAN_CALLS = ("farm", "tiny messages", *NO_PROCESSOR)
 
 
 def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
