@@ -9,6 +9,7 @@ import pytest
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, left_in_memory, measure
 from on_mpi import both_families
+from planted import what_is_said
 
 RANKS, CALLS = 2, 20_000
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="changes the root")
@@ -46,4 +47,6 @@ def test_descriptors_belong_to_the_program(
     assert list((tmp_path / "root").glob("own-*")), "it has found descriptors"
     assert all(path.stat().st_size == 0 for path in (tmp_path / "root").glob("own-*"))
     assert measured.calls()["MPI_Barrier"] == RANKS * (CALLS + 1)
-    assert all(row["trace"]["kept_newest"] for row in measured.info()["ranks"])
+    traces = [row["trace"] for row in measured.info()["ranks"]]
+    assert all(trace["kept_newest"] and trace["overwritten_bytes"] for trace in traces)
+    assert "newest events alone" not in " ".join(what_is_said(measured)["sentences"]), "it has the begin"

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.analysis import ranks, retimed
+from tare.analysis import ranks, retimed, traces
 from tare.analysis.efficiency import Efficiency, efficiencies, parts, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
@@ -106,7 +106,7 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record was dropped", "records were dropped")
         notes.append(f"{dropped}: the trace has gaps.")
-    if trace.overwritten_bytes:
+    if traces.has_newest_alone(trace):
         notes.append("The trace holds the newest events alone.")
     unmeasured = sum(process.unmeasured_threads for process in run.processes)
     if unmeasured:

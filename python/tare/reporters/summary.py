@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import budget, endings, profile, ranks, totals, trial
+from tare.analysis import budget, endings, profile, ranks, totals, traces, trial
 from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET, meaning
 from tare.measuring import unseen
@@ -392,7 +392,7 @@ def _dropped(records: int, trace: Trace, recording: Run) -> str:
 def _trace(trace: Trace) -> str:
     records, size_bytes = trace.records, trace.bytes
     each = f" ({size_bytes / records:.1f} bytes each)" if records else ""
-    newest = "the newest " if trace.overwritten_bytes and not trace.kept_newest else ""
+    newest = "the newest " if traces.has_newest_alone(trace) else ""
     return f"{newest}{units.number_of(records, 'record')}, {units.size(size_bytes)}{each}"
 
 

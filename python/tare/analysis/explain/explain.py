@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 from tare import registry, units
-from tare.analysis import retimed
+from tare.analysis import retimed, traces
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.explain import calls, ended, gains, losses, outside
 from tare.analysis.explain.basis import Basis, Told
@@ -86,7 +86,7 @@ def _notes(basis: Basis) -> list[str]:
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")
         notes.append(f"{dropped} dropped: waits may be missing.")
-    if trace.overwritten_bytes:
+    if traces.has_newest_alone(trace):
         notes.append("The trace holds the newest events alone: earlier waits are missing.")
     if basis.is_traced:
         violations = basis.run.wait_report.clock_violations
