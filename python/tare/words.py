@@ -75,7 +75,7 @@ WORDS = {
     ),
     "Not explained": "What is lost, but in no sentence.",
     "Descheduled": "Time in which a rank could have run, but others had the processors.",
-    "Blocked": "Time outside MPI in which a rank slept, waited in the kernel, or was stopped.",
+    "Blocked": "Time known to be outside MPI in which a rank slept, waited in the kernel, or was stopped.",
     "Computing": "Net time outside MPI; of several ranks, the mean.",
     "Wall time": "Time from the start of the command to its end.",
     "Cause": "The rank that caused most of the waiting in the end, on whatever ranks it was passed on.",

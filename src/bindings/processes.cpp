@@ -183,9 +183,9 @@ void define_scheduling(nb::module_& module) {
       module, "Scheduling",
       "How the operating system scheduled the threads of a process, as far as it was looked at: once in a\n"
       "millisecond. `observed_ns`: the time that is known; parts of it in which the threads could have run, but\n"
-      "had no processor (`descheduled_ns`), or in which they ran on none and the kernel does not tell why\n"
-      "(`unknown_ns`); of the first what is known to be outside MPI, and the time outside MPI in which they\n"
-      "slept, waited in the kernel or were stopped. `switches`: context switches because a thread waited;\n"
+      "had no processor (`descheduled_ns`), in which they slept, waited in the kernel or were stopped\n"
+      "(`blocked_ns`), or in which they ran on none and the kernel does not tell why (`unknown_ns`); of the first\n"
+      "and the second, what is known to be outside MPI. `switches`: context switches because a thread waited;\n"
       "`preemptions`: because it lost its processor. `processors`: on which they may run.");
   fields.members<&SchedulingSums::readings, &SchedulingSums::observed_ns, &SchedulingSums::switches,
                  &SchedulingSums::preemptions, &SchedulingSums::page_faults, &SchedulingSums::major_page_faults>();
@@ -193,6 +193,7 @@ void define_scheduling(nb::module_& module) {
     fields.value(name, [=](const SchedulingSums& sums) { return reader::off_times(sums.*of).*which; });
   };
   part("descheduled_ns", &SchedulingSums::all, &OffTimes::descheduled_ns);
+  part("blocked_ns", &SchedulingSums::all, &OffTimes::blocked_ns);
   part("unknown_ns", &SchedulingSums::all, &OffTimes::unknown_ns);
   part("descheduled_outside_ns", &SchedulingSums::outside, &OffTimes::descheduled_ns);
   part("blocked_outside_ns", &SchedulingSums::outside, &OffTimes::blocked_ns);

@@ -128,7 +128,8 @@ def without_processor(in_all_ms: int, outside_ms: int, mpi_ms: int = 20) -> list
             scheduling=SimpleNamespace(
                 descheduled_ns=in_all_ms * MS // 2,
                 descheduled_outside_ns=outside_ms * MS // 2,
-                blocked_outside_ns=0,
+                blocked_ns=0,
+                unknown_ns=0,
             ),
         )
         for rank in range(2)

@@ -91,11 +91,15 @@ def test_one_sentence_says_all() -> None:
             Process,
             rank=i,
             host="here",
-            scheduling=made(Scheduling, processors=[0, 1], observed_ns=100, descheduled_ns=50),
+            scheduling=made(
+                Scheduling, processors=[0, 1], observed_ns=100, descheduled_ns=50, blocked_outside_ns=5
+            ),
         )
         for i in range(4)
     ]
+    # Of what a rank slept, it is not known whether all was outside MPI.
     assert scheduling.sentence(HERE, crowded) == (
-        "ranks 0-3 share 2 processors; 50.0 % of the time the ranks could run, but had no processor"
+        "ranks 0-3 share 2 processors; 50.0 % of the time the ranks could run, but had no processor; "
+        f"at least 5.0 % of the time the ranks {scheduling.BLOCKED}"
     )
     assert scheduling.sentence(HERE, ranks([0], [1])) == ""

@@ -91,7 +91,7 @@ class OffProcessor:
     """Time of ranks on no processor, as shares of the time that was looked at."""
 
     descheduled: float  # they could have run
-    blocked: float  # outside MPI: they slept, waited in the kernel, or were stopped
+    blocked: float  # known to be outside MPI: they slept, waited in the kernel, or were stopped
 
 
 def off_processor(processes: Sequence[Process]) -> OffProcessor | None:

@@ -26,8 +26,11 @@ def sentence(meta: Metadata, processes: Sequence[Process]) -> str:
         said.append(f"{rank_numbers.named(crowd.ranks)} share {processors}")
     if off := off_processor(processes):
         said += [
-            f"{units.percent(share)} of the time the ranks {what}"
-            for share, what in ((off.descheduled, DESCHEDULED), (off.blocked, BLOCKED))
+            f"{least}{units.percent(share)} of the time the ranks {what}"
+            for least, share, what in (
+                ("", off.descheduled, DESCHEDULED),
+                ("at least ", off.blocked, BLOCKED),
+            )
             if share >= MIN_SHARE
         ]
     return "; ".join(said)

@@ -96,7 +96,7 @@ def _with_processors(basis: Basis, of: Finding, change: ReplayChange | None, gai
     if crowd.threads > len(crowd.ranks) or len(crowd.ranks) < basis.ranks or removed_ns is None:
         return None
     busy_ns = sum(
-        max(basis.useful_ns[rank] - each.descheduled_outside_ns - each.blocked_outside_ns, 0)
+        max(basis.useful_ns[rank] - each.descheduled_ns - each.blocked_ns - each.unknown_ns, 0)
         for rank, each in scheduling.items()
     )
     return max(min(gain_ns, round(basis.net_ns - (busy_ns - removed_ns) / crowd.processors)), 0)
