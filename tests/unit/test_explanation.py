@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from made import made
+from tare._native import Process, Scheduling
+from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import Placed
 from tare.reporters import explanation
@@ -28,6 +32,7 @@ def finding(kind: str) -> Finding:
         cause_share=0.75,
         cause_function="MPI_Send",
         cause_at=THERE,
+        cause_blocked=0.0,
         detail="9",
     )
 
@@ -89,8 +94,29 @@ def test_who_was_blocked_did_not_compute() -> None:
     assert "because rank 3 is blocked longer before MPI_Send" in explanation.sentence(
         replace(late, cause_blocked=0.8)
     )
+    assert "because rank 3 computes or is blocked longer" in explanation.sentence(
+        replace(late, cause_blocked=None)
+    )
     slow = replace(finding("load imbalance"), ranks=(2,), cause_blocked=0.8)
     assert "rank 2 computes or is blocked" in explanation.sentence(slow)
+
+
+@pytest.mark.parametrize(
+    ("blocked_ms", "outside_ms", "late_ms", "share"),
+    [
+        (40, 40, 100, 0.4),  # all is known to be outside of calls
+        (51, 40, 100, None),  # 11 ms were in calls, or outside: it computes less than half of it, or more
+        (90, 60, 100, 0.6),  # it is blocked most of it in any case
+        (50, 40, 0, 0.4),
+    ],
+)
+def test_it_is_not_known_of_a_rank_that_was_blocked_elsewhere(
+    blocked_ms: int, outside_ms: int, late_ms: int, share: float | None
+) -> None:
+    scheduling = made(Scheduling, blocked_ns=blocked_ms, blocked_outside_ns=outside_ms, unknown_ns=0)
+    basis = SimpleNamespace(processes=[made(Process, rank=3, scheduling=scheduling)])
+    known = outside_ms / 100
+    assert Basis.share_blocked(basis, 3, known, late_ms) == share  # type: ignore[arg-type]
 
 
 def test_what_a_lack_of_processors_costs_is_told_as_far_as_it_is_known() -> None:

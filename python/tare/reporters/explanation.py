@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import Explanation, Finding
+from tare.analysis.explain.finding import BLOCKED, Explanation, Finding
 from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
@@ -14,8 +14,6 @@ from tare.streams import visible
 from tare.units import NS_PER_S
 
 MAX_SENTENCES = 10
-# Who was on no processor of its own accord for more of its time than this does not compute, but is blocked.
-BLOCKED = 0.5
 _call = terminal.call_in
 
 
@@ -125,7 +123,9 @@ def _capital(text: str) -> str:
 
 def _does(found: Finding) -> str:
     """What the cause does outside MPI."""
-    return "is blocked" if (found.cause_blocked or 0.0) > BLOCKED else "computes"
+    if found.cause_blocked is None:
+        return "computes or is blocked"
+    return "is blocked" if found.cause_blocked > BLOCKED else "computes"
 
 
 def _because(found: Finding) -> str:

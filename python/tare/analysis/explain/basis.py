@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tare.analysis import profile
 from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import by_world, useful_ns
-from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.finding import BLOCKED, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
@@ -109,6 +109,17 @@ class Basis:
         """Messages of the world; None without ranks."""
         found = self.run.exchanges(MAX_GROUPS)
         return next((each for each in found if each.world == self.world), None)
+
+    def share_blocked(self, rank: int, known: float, late_ns: float) -> float | None:
+        """The share `known` of `late_ns` in which a rank was blocked; None if it may be most of it, or not.
+
+        Where calls are short, it is not known in which of them, or between which, a rank was blocked.
+        """
+        found = next((each.scheduling for each in self.processes if each.rank == rank), None)
+        if found is None or late_ns <= 0:
+            return known
+        elsewhere_ns = max(found.blocked_ns + found.unknown_ns - found.blocked_outside_ns, 0)
+        return None if known <= BLOCKED < known + elsewhere_ns / late_ns else known
 
     @cached_property
     def crowd(self) -> Crowd | None:

@@ -104,9 +104,17 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
         cause_function=activity.function if activity else "",
         cause_at=activity.at if activity else UNKNOWN,
         cause_in_call=bool(activity and activity.in_call),
-        cause_blocked=group.blocked(),
+        cause_blocked=_blocked(basis, group, cause),
         trend=_trend(group),
     )
+
+
+def _blocked(basis: Basis, group: Group, cause: int) -> float | None:
+    known, activity = group.blocked(), group.activity
+    if known is None or activity is None:
+        return known
+    times = basis.outside_ns.get((activity.function, activity.at), {})
+    return basis.share_blocked(cause, known, times.get(cause, 0))
 
 
 def _waiting(group: Group, kind: str) -> Group:
