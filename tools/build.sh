@@ -3,6 +3,7 @@
 # OPTION is a CMake option to switch on (TARE_TESTS); it stays on for later builds in the same directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/compiler_cache.sh
 build=build/release
 python=.venv/bin/python
 

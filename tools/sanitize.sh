@@ -5,6 +5,7 @@
 # here, because sanitizers cause false ones; the developers' build has them.
 set -eu
 cd "$(dirname "$0")/.."
+. tools/compiler_cache.sh
 
 for preset in "$@"; do
     tools/configure_preset.sh "$preset"
