@@ -31,7 +31,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -153,7 +153,7 @@ def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
         return _run(cell, _tool("absent"), {})
     if cell.kind == NOTHING:
         return _run(cell, _tool("planted"), {"PLANTED_KIND": NOTHING, "PLANTED_NS": "1"})
-    same = [of for each, of in kept.items() if (each.program, each.ranks) == (cell.program, cell.ranks)]
+    same = [of for each, of in kept.items() if replace(each, number=0, loaded=False) == _without_cost(cell)]
     known = [of.calls_a_s for of in same if of.calls_a_s]
     if not known:  # no spell counted, so nothing is known to plant by
         return Result(0.0, None, None, None, "no spell of a tool without cost counts", 0.0)
@@ -168,6 +168,11 @@ def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
         "PLANTED_EVERY": str(every),
     }
     return _run(cell, _tool("planted"), variables)
+
+
+def _without_cost(cell: Cell) -> Cell:
+    """The cells that tell how many calls a program makes: so all others of it have the same costs."""
+    return Cell(cell.program, cell.ranks, NOTHING, loaded=False, number=0)
 
 
 @cache

@@ -40,8 +40,8 @@ Extent extent_of(const recorder::Location& location) noexcept {
 }
 
 // Not instrumented: race detectors would report these reads. They are intended; aligned words are read whole.
-[[gnu::no_sanitize("thread")]] char* copy_section(const recorder::Location& location, const Extent& extent,
-                                                  std::uint64_t ticks, char* out) noexcept {
+__attribute__((no_sanitize("thread"))) char* copy_section(const recorder::Location& location, const Extent& extent,
+                                                          std::uint64_t ticks, char* out) noexcept {
   *reinterpret_cast<format::SectionHead*>(out) = {location.shared().block, extent.rows, extent.phases, extent.spans};
   auto* sums = reinterpret_cast<Sums*>(out + sizeof(format::SectionHead));
   const format::ProfileRow* row = location.profile.rows;

@@ -7,7 +7,7 @@
 namespace tare::recorder {
 
 // Not memcpy, because a race detector intercepts it.
-[[gnu::no_sanitize("thread")]] void copy_words(void* out, const void* in, std::uint64_t bytes) noexcept {
+__attribute__((no_sanitize("thread"))) void copy_words(void* out, const void* in, std::uint64_t bytes) noexcept {
   auto* to = static_cast<std::uint64_t*>(out);
   const auto* words = static_cast<const volatile std::uint64_t*>(in);
   for (std::uint64_t i = 0; i < bytes / 8; ++i) to[i] = words[i];

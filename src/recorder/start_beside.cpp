@@ -28,19 +28,19 @@ struct Start {
 };
 
 // A runtime may also have replaced functions like _exit(), so the children call none of them.
-[[noreturn, gnu::no_sanitize("thread")]] void leave(int code) noexcept {
+[[noreturn]] __attribute__((no_sanitize("thread"))) void leave(int code) noexcept {
   for (;;) syscall(SYS_exit_group, code);
 }
 
 // Runs in the process that becomes the other program. It shares the memory of its parent until exec.
-[[gnu::no_sanitize("thread")]] int become_it(void* start) noexcept {
+__attribute__((no_sanitize("thread"))) int become_it(void* start) noexcept {
   const auto* what = static_cast<const Start*>(start);
   syscall(SYS_execve, what->arguments[0], what->arguments, what->environment);
   leave(127);
 }
 
 // Runs in an intermediate process that ends at once. So the second process is not a child of the program.
-[[gnu::no_sanitize("thread")]] int leave_a_child(void* start) noexcept {
+__attribute__((no_sanitize("thread"))) int leave_a_child(void* start) noexcept {
   syscall(SYS_setsid);
   __clone(become_it, static_cast<Start*>(start)->stack + stack_bytes, CLONE_VM | CLONE_VFORK, start);
   leave(0);

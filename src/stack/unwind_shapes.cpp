@@ -10,7 +10,11 @@
 #include <thread>
 #include <utility>
 
-#define SHAPE [[gnu::noinline, gnu::noclone]] void
+#ifdef __clang__  // which clones no functions
+#  define SHAPE [[gnu::noinline]] void
+#else
+#  define SHAPE [[gnu::noinline, gnu::noclone]] void
+#endif
 #define NOT_LAST __asm__ volatile("" ::: "memory")
 
 namespace tare::stack::shapes::TARE_SHAPES {

@@ -71,6 +71,22 @@ def test_costs_of_few_spells_count() -> None:
     assert inside >= 0.85 * len(cells)
 
 
+@pytest.mark.parametrize("runs", [3, 6])
+def test_what_runs_differ_is_in_the_interval(runs: int) -> None:
+    """A tool costs 5 % on average, and 1 % more or less in each run."""
+    chance = random.Random(7)
+    costs = [[chance.gauss(0.05, 0.01) for _ in range(runs)] for _ in range(40)]
+    cells = [weighed([run(chance, {TOOL: cost}) for cost in of_runs], TOOL, PROCESSORS) for of_runs in costs]
+    inside = sum(
+        cell.low <= 0.05 <= cell.high for cell in cells if cell.low is not None and cell.high is not None
+    )
+    assert inside >= 0.85 * sum(cell.overhead is not None for cell in cells)
+    alike = [weighed([run(chance, {TOOL: 0.05})] * runs, TOOL, PROCESSORS) for _ in range(4)]
+    assert all(
+        cell.high - cell.low < 0.02 for cell in alike if cell.low is not None and cell.high is not None
+    )
+
+
 def test_more_ranks_than_processors_wait_always() -> None:
     ranks = [
         [spell._replace(waited_ns=(spell.end_ns - spell.begin_ns) // 2) for spell in rank]

@@ -14,6 +14,11 @@ The spells, in order of time, are cut into blocks with some of both kinds. The o
 sums over blocks, its interval that of a ratio of means of blocks (Cochran: Sampling Techniques, 1977), so
 that what changes slowly on the machine does not make it too narrow. Chance alone decides which spells go
 to a tool, so a systematic difference is what the tool costs.
+
+A tool costs one process more than another, by where their memory and their ranks lie. Of several runs, what
+their overheads differ beyond their own errors is estimated (DerSimonian, Laird: Meta-analysis in clinical
+trials, 1986) and added to the variance of their mean, with as many degrees of freedom as both have together
+(Satterthwaite 1946). Of one run, the interval is of what the tool costs this run.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tare import units
+from tare.analysis.groups import grouped
 
 FEWEST = 3  # spells of each kind in a stratum
 SPELLS_NEEDED = 20  # of each kind, in all strata that are compared
@@ -154,8 +160,53 @@ def _relative(spells: Sequence[Spell], level: int, rate: float) -> Iterator[_Rel
             yield _Relative(spell, spell.ns / centre, weight)
 
 
-def _blocks(spells: Sequence[_Relative]) -> Iterator[tuple[float, float]]:
-    """The times of blocks with the tool, and without it, each for all work of the block."""
+@dataclass(frozen=True)
+class _Block:
+    """The times of a block with the tool, and without it, each for all its work."""
+
+    run: int
+    with_tool: float
+    without: float
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """The time with the tool as a multiple of that without it, of several blocks."""
+
+    ratio: float
+    variance: float  # of the ratio
+    freedom: float
+    without: float
+
+    @classmethod
+    def of(cls, blocks: Sequence[_Block]) -> _Ratio:
+        without = sum(each.without for each in blocks)
+        ratio = sum(each.with_tool for each in blocks) / without
+        squares = sum((each.with_tool - ratio * each.without) ** 2 for each in blocks)
+        return cls(ratio, squares * len(blocks) / (len(blocks) - 1) / without**2, len(blocks) - 1, without)
+
+
+def _of_runs(blocks: Sequence[_Block]) -> _Ratio:
+    """The ratio over all runs; its variance contains what these differ beyond their own errors."""
+    all_of = _Ratio.of(blocks)
+    of_runs = [_Ratio.of(of) for of in grouped(blocks, lambda each: each.run).values() if len(of) > 1]
+    weights = [1 / each.variance for each in of_runs if each.variance]
+    if len(of_runs) < 2 or len(weights) < len(of_runs):
+        return all_of
+    mean = sum(weight * each.ratio for weight, each in zip(weights, of_runs, strict=True)) / sum(weights)
+    heterogeneity = sum(
+        weight * (each.ratio - mean) ** 2 for weight, each in zip(weights, of_runs, strict=True)
+    )
+    scale = sum(weights) - sum(weight**2 for weight in weights) / sum(weights)
+    of_one = max(heterogeneity - (len(of_runs) - 1), 0.0) / scale
+    total = sum(each.without for each in of_runs)
+    between = of_one * sum((each.without / total) ** 2 for each in of_runs)
+    variance = all_of.variance + between
+    parts = all_of.variance**2 / all_of.freedom + between**2 / (len(of_runs) - 1)
+    return replace(all_of, variance=variance, freedom=variance**2 / parts if parts else all_of.freedom)
+
+
+def _blocks(spells: Sequence[_Relative]) -> Iterator[_Block]:
     block: list[_Relative] = []
     for spell in spells:
         if block and block[0].spell.run != spell.spell.run:
@@ -171,7 +222,7 @@ def _blocks(spells: Sequence[_Relative]) -> Iterator[tuple[float, float]]:
             times.append(
                 total * sum(each.time * each.weight for each in chosen) / sum(each.weight for each in chosen)
             )
-        yield times[0], times[1]
+        yield _Block(block[0].spell.run, times[0], times[1])
         block = []
 
 
@@ -186,17 +237,15 @@ def _compared(spells: Sequence[_Relative], all_ns: float) -> Weighed:
     if few < SPELLS_NEEDED or len(blocks) < FEWEST_BLOCKS or outcome.compared < SHARE_NEEDED:
         share = units.percent(outcome.compared)
         return replace(outcome, why=f"only {few} spells can be compared, {share} of the time; run it longer")
-    with_tool, without = map(sum, zip(*blocks, strict=True))
-    ratio = with_tool / without
-    squares = sum((one - ratio * other) ** 2 for one, other in blocks)
-    error = math.sqrt(squares * len(blocks) / (len(blocks) - 1)) / without
-    half = _native.student_95(len(blocks) - 1) * error
+    found = _of_runs(blocks)
+    half = _native.student_95(found.freedom) * math.sqrt(found.variance)
+    overhead = found.ratio - 1
     if half > WIDEST:
         why = (
             f"the spells differ too much: ± {100 * half:.1f} points; more or longer runs narrow that (--runs)"
         )
         return replace(outcome, why=why)
-    return replace(outcome, overhead=ratio - 1, low=ratio - 1 - half, high=ratio - 1 + half)
+    return replace(outcome, overhead=overhead, low=overhead - half, high=overhead + half)
 
 
 def _rank_of(outcome: Weighed) -> tuple[bool, float]:
