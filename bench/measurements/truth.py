@@ -8,9 +8,8 @@ part, with an interval, which is added to the truth of the runs of the same prog
 test differences; that nothing is found where there is nothing, a tool that is absent tests.
 
 A rank that waits longer also notices its message later, which no tool sees of itself. So the truth may be
-wrong where intervals are right. A second table does not need it: the same tool is weighed several times,
-and the interval of each time must hold what the others find together. What these find beyond what the
-tool says that it takes is told as well.
+wrong where intervals are right. A second table does not need it: the same tool is weighed several times, in
+several runs each time, as `tare weigh` does, and each interval must hold what the other times find.
 
 Cells that were run are kept in build/bench/truth.jsonl, so that a measurement can go on where it was ended.
 """
@@ -35,7 +34,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
 
 from programs import built
 from report import Row, Table
@@ -51,7 +50,7 @@ SELDOM_NS = 100_000  # of one payment, at least
 # What the tool sees of a sweep is not all that it costs: the program then reads again what was displaced.
 NOTHING = "nothing"
 REPEATED = "repeated"
-REPEATS = 20
+REPEATS, RUNS = 6, 3  # that a tool is weighed, and runs of each
 KINDS = ("absent", "fixed", "random", "seldom", "growing", "one", "sweeping")
 LAMMPS_INPUT = ROOT / "workloads" / "inputs" / "lennard_jones.in"
 
@@ -167,7 +166,7 @@ def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
         "PLANTED_NS": f"{ns:.0f}",
         "PLANTED_EVERY": str(every),
     }
-    return _run(cell, _tool("planted"), variables)
+    return _run(cell, _tool("planted"), variables, RUNS if is_repeated else 1)
 
 
 def _without_cost(cell: Cell) -> Cell:
@@ -215,44 +214,53 @@ def _load() -> Iterator[None]:
             process.kill()
 
 
-def _run(cell: Cell, library: Path, variables: dict[str, str]) -> Result:
+def _run(cell: Cell, library: Path, variables: dict[str, str], runs: int = 1) -> Result:
+    with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, _load() if cell.loaded else nullcontext():
+        directories = [Path(name) / str(number) for number in range(runs)]
+        calls = sum(_calls_of_run(cell, library, variables, each) for each in directories)
+        return _judged(cell, directories, calls)
+
+
+def _calls_of_run(cell: Cell, library: Path, variables: dict[str, str], directory: Path) -> int:
+    """Runs the program; how many calls of all ranks the tool has seen."""
     mpi = openmpi4()
     first, *others = PROGRAMS[cell.program].command.split()
     words = [*mpi.mpiexec, "-n", str(cell.ranks), _program(first), *others]
     tool = tooling.Weighable(
         cell.kind, library, environment=variables | {"PLANTED_PAYMENTS": "{output}/payments"}
     )
-    with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, _load() if cell.loaded else nullcontext():
-        spell_files.prepare(Path(name))
-        command = tooling.command(tooling.as_given(words), [tool], Path(name))
-        environment = command.environment | mpi.env | {"OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            command.words, env=environment, cwd=name, capture_output=True, text=True, timeout=300
-        )
-        if done.returncode != 0:
-            raise BenchError(f"exit code {done.returncode} of {cell}\n{done.stdout}{done.stderr}")
-        calls = re.findall(r"^planted: inits \d+ calls (\d+)", done.stdout, re.MULTILINE)
-        return _judged(cell, Path(name), sum(map(int, calls)))
+    directory.mkdir()
+    spell_files.prepare(directory)
+    command = tooling.command(tooling.as_given(words), [tool], directory)
+    environment = command.environment | mpi.env | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command.words, env=environment, cwd=directory, capture_output=True, text=True, timeout=300
+    )
+    if done.returncode != 0:
+        raise BenchError(f"exit code {done.returncode} of {cell}\n{done.stdout}{done.stderr}")
+    return sum(map(int, re.findall(r"^planted: inits \d+ calls (\d+)", done.stdout, re.MULTILINE)))
 
 
-def _judged(cell: Cell, directory: Path, calls: int) -> Result:
+def _judged(cell: Cell, directories: Sequence[Path], calls: int) -> Result:
     processors = len(os.sched_getaffinity(0))
-    ranks = [process.spells for process in spell_files.read(directory)]
-    found = referee.weighed([ranks], 1, processors)
-    spells = [
-        spell
-        for spell in referee.joined(0, ranks)
-        if spell.route == 1 and not (spell.interrupted and cell.ranks <= processors)
-    ]
-    time_ns = sum(spell.ns for spell in spells)
-    ticks = sum(spell.ticks for spell in ranks[0] if spell.route == 1)
-    if not calls or not time_ns or not ticks:
-        return Result(0.0, found.overhead, found.low, found.high, found.why, 0.0)
+    runs = [[process.spells for process in spell_files.read(each)] for each in directories]
+    found = referee.weighed(runs, 1, processors)
     adds_up = PROGRAMS[cell.program].serial or cell.kind == "one"
     together = 1 if adds_up else min(cell.ranks, processors)
-    paid_ns = sum(_paid(path, spells) for path in directory.glob("payments.*")) / together
-    timed_calls = calls * sum(spell.ticks for spell in spells) / ticks
-    calls_a_s = 1e9 * timed_calls / cell.ranks / time_ns
+    time_ns, timed_ticks, ticks, paid_ns = 0, 0, 0, 0.0
+    for directory, ranks in zip(directories, runs, strict=True):
+        spells = [
+            spell
+            for spell in referee.joined(0, ranks)
+            if spell.route == 1 and not (spell.interrupted and cell.ranks <= processors)
+        ]
+        time_ns += sum(spell.ns for spell in spells)
+        timed_ticks += sum(spell.ticks for spell in spells)
+        ticks += sum(spell.ticks for spell in ranks[0] if spell.route == 1)
+        paid_ns += sum(_paid(path, spells) for path in directory.glob("payments.*")) / together
+    if not calls or not time_ns or not ticks:
+        return Result(0.0, found.overhead, found.low, found.high, found.why, 0.0)
+    calls_a_s = 1e9 * calls * timed_ticks / ticks / cell.ranks / time_ns
     return Result(paid_ns / (time_ns - paid_ns), found.overhead, found.low, found.high, found.why, calls_a_s)
 
 
@@ -320,47 +328,37 @@ def _table(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Beyond:
-    """What a run finds beyond what the tool says that it takes, as a share; `half`: of its interval."""
-
-    share: float
-    half: float
-
-    @classmethod
-    def of_several(cls, several: Sequence[Beyond]) -> Beyond:
-        weights = [each.half**-2 for each in several]
-        share = sum(weight * each.share for weight, each in zip(weights, several, strict=True)) / sum(weights)
-        return cls(share, sum(weights) ** -0.5)
-
-
 def _repeated(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
+    """What a program costs is the same each time, so the mean of the other times is the truth of one."""
     of_programs: dict[str, list[Result]] = defaultdict(list)
     for cell in cells:
-        if cell.kind == REPEATED and kept[cell].half:
+        if cell.kind == REPEATED:
             of_programs[cell.program].append(kept[cell])
     rows, notes, holding = [], [], []
     for program, results in of_programs.items():
-        found = [
-            Beyond(of.overhead - of.truth, of.half) for of in results if of.overhead is not None and of.half
-        ]
-        if len(found) < 2:
+        known = [(of.overhead, of.half) for of in results if of.overhead is not None and of.half is not None]
+        notes.append(f"{program}: {len(known)} of {len(results)} have a result")
+        if len(known) < 3:
             continue
-        holds = [_holds_others(of, [*found[:i], *found[i + 1 :]]) for i, of in enumerate(found)]
+        holds = [
+            _holds_others(*one, [share for share, _ in (*known[:i], *known[i + 1 :])])
+            for i, one in enumerate(known)
+        ]
         holding += holds
         rows.append(Row(program, 100 * sum(holds) / len(holds), None))
-        all_of, calls_a_s = Beyond.of_several(found), median(of.calls_a_s for of in results)
-        shares = (median(of.truth for of in results), all_of.share, all_of.half)
-        own, more, half = (f"{1e9 * each / calls_a_s:.0f}" for each in shares)
-        notes.append(
-            f"{program}: {len(found)} runs; beside {own} ns a call, the tool costs {more} +- {half} ns"
+        shares = [100 * share for share, _ in known]
+        wide = median(100 * half for _, half in known)
+        notes[-1] += (
+            f", {min(shares):.1f} to {max(shares):.1f} %, half an interval {wide:.1f} points (median)"
         )
     if holding:
         rows.insert(0, Row("all", 100 * sum(holding) / len(holding), None))
-    title = "Intervals of the referee that hold what the other runs of the same tool find, 2 ranks"
+    title = f"Intervals of {RUNS} runs on 2 ranks that hold what the other times find"
     return Table(title, "%", "%", rows, len(holding), notes=notes)
 
 
-def _holds_others(one: Beyond, others: Sequence[Beyond]) -> bool:
-    both = Beyond.of_several(others)
-    return abs(one.share - both.share) <= math.hypot(one.half, both.half)
+def _holds_others(overhead: float, half: float, others: Sequence[float]) -> bool:
+    from tare import _native
+
+    error = _native.student_95(len(others) - 1) * stdev(others) / math.sqrt(len(others))
+    return abs(overhead - mean(others)) <= math.hypot(half, error)
