@@ -81,6 +81,8 @@ def test_what_runs_differ_is_in_the_interval(runs: int) -> None:
         cell.low <= 0.05 <= cell.high for cell in cells if cell.low is not None and cell.high is not None
     )
     assert inside >= 0.85 * sum(cell.overhead is not None for cell in cells)
+    apart = weighed([run(chance, {TOOL: cost}) for cost in (0.0, 0.2, 0.1)], TOOL, PROCESSORS)
+    assert "the runs differ too much" in apart.why and "more of them narrow that" in apart.why
     alike = [weighed([run(chance, {TOOL: 0.05})] * runs, TOOL, PROCESSORS) for _ in range(4)]
     assert all(
         cell.high - cell.low < 0.02 for cell in alike if cell.low is not None and cell.high is not None

@@ -237,13 +237,17 @@ def _compared(spells: Sequence[_Relative], all_ns: float) -> Weighed:
     if few < SPELLS_NEEDED or len(blocks) < FEWEST_BLOCKS or outcome.compared < SHARE_NEEDED:
         share = units.percent(outcome.compared)
         return replace(outcome, why=f"only {few} spells can be compared, {share} of the time; run it longer")
+
+    def half_of(ratio: _Ratio) -> float:
+        return _native.student_95(ratio.freedom) * math.sqrt(ratio.variance)
+
     found = _of_runs(blocks)
-    half = _native.student_95(found.freedom) * math.sqrt(found.variance)
-    overhead = found.ratio - 1
+    half, overhead = half_of(found), found.ratio - 1
     if half > WIDEST:
-        why = (
-            f"the spells differ too much: ± {100 * half:.1f} points; more or longer runs narrow that (--runs)"
-        )
+        what, remedy = "spells", "more or longer runs"
+        if half_of(_Ratio.of(blocks)) <= WIDEST:
+            what, remedy = "runs", "more of them"
+        why = f"the {what} differ too much: ± {100 * half:.1f} points; {remedy} narrow that (--runs)"
         return replace(outcome, why=why)
     return replace(outcome, overhead=overhead, low=overhead - half, high=overhead + half)
 
