@@ -126,12 +126,26 @@ def test_little_idle_time_is_no_finding() -> None:
 def test_waits_for_a_critical_section_are_told_once() -> None:
     """Each of two threads idles 400 ms, of which 300 are waits for the section: the rest is uneven work."""
     team = [thread(0, number, 1_000, 600, regions=10 * (number == 0)) for number in range(2)]
-    section = call("omp_critical", 0, 600, calls=20, line=23)
+    section = call("omp_critical", 0, 600, calls=200, line=23)
     contended, idle = threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
     assert (contended.kind, contended.at.line, contended.function) == ("contention", 23, "omp_critical")
     assert contended.time_ns == 300 * MS
-    assert contended.mean_ns == 30 * MS
+    assert contended.mean_ns == 3 * MS and contended.here_share is None
     assert (idle.kind, idle.time_ns) == ("idle threads", 100 * MS)
+
+
+def test_who_enters_a_critical_section_last_has_the_others_wait_at_the_end() -> None:
+    """Two threads enter it once in each region, and idle as long in it as at the end."""
+    team = [thread(0, number, 1_000, 500, regions=10 * (number == 0)) for number in range(2)]
+    section = call("omp_critical", 0, 500, calls=20, line=23)
+    [contended] = threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
+    assert (contended.kind, contended.time_ns, contended.here_share) == ("contention", 500 * MS, 0.5)
+    assert "with the waits at the end of the region for who came last" in sentence(contended)
+    section.caller = "another"  # a section of another function may be in another region
+    kinds = [
+        each.kind for each in threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
+    ]
+    assert sorted(kinds) == ["contention", "idle threads"]
 
 
 def test_many_short_regions_are_tiny() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import BLOCKED, Explanation, Finding
+from tare.analysis.explain.finding import BLOCKED, UNEVEN, Explanation, Finding
 from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
@@ -396,7 +396,7 @@ def _idle_threads(found: Finding) -> str:
     of = f"of {_call(found.function, found.at)}"
     rest = "the other for {}" if found.threads == 2 else "the others for {} on average"
     uneven = f"thread {found.detail} works for {most}, {rest.format(others)}"
-    if (found.most_ns or 0.0) < 1.1 * (found.mean_ns or 0.0):
+    if (found.most_ns or 0.0) < UNEVEN * (found.mean_ns or 0.0):
         uneven = f"although all work for about as long in all, {others} on average"
     return (
         f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of their time"
@@ -413,10 +413,13 @@ def _tiny_regions(found: Finding) -> str:
 
 
 def _contention(found: Finding) -> str:
+    end = (
+        ", with the waits at the end of the region for who came last" if found.here_share is not None else ""
+    )
     return (
         f"Contention: threads{_on(found)} wait for one another in {_call(found.function, found.at)}, "
         f"{units.duration(found.mean_ns or 0)} a time on average, {units.number_of(found.calls, 'time')}; it "
-        f"costs {_of_time(found)}."
+        f"costs {_of_time(found)}{end}."
     )
 
 

@@ -48,6 +48,8 @@ SEVERAL_TASKS = 5
 SHORTEST_ITERATION_NS = 1_000_000
 # Of the calls of a barrier, how many must be followed at once by a collective.
 FOLLOWED_SHARE = 0.9
+# Threads work evenly if the one with the most works less than so many times as long as the others.
+UNEVEN = 1.1
 # Who was on no processor of its own accord for more of its time than this does not compute, but is blocked.
 BLOCKED = 0.5
 # With less time in which to look, chance is larger than anything that could be found.

@@ -7,6 +7,7 @@ do, which is what the threads idle, divided by their number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tare.analysis import regions
@@ -17,6 +18,7 @@ from tare.analysis.explain.finding import (
     NAMED,
     OFTEN_PER_S,
     SHORT_CALL_NS,
+    UNEVEN,
     Finding,
 )
 from tare.analysis.explain.outside import REGION
@@ -27,6 +29,10 @@ from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tare.analysis.regions import Region
+
+
+# Waits at the end of a region that are due to its section are at most so many times those for it, of one time.
+AS_LONG = 1.25
 
 
 def idle_threads(basis: Basis, _: Told) -> list[Finding]:
@@ -44,8 +50,14 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
         cost_ns = sum(map(_cost_ns, of_line))
         told_ns = min(cost_ns, left_ns)
         left_ns -= told_ns
-        if basis.share(cost_ns - told_ns) >= MIN_SHARE:
-            found.append(_of_region(basis, of_line, 1 - told_ns / cost_ns))
+        if basis.share(cost_ns - told_ns) < MIN_SHARE:
+            continue
+        of_region = _of_region(basis, of_line, 1 - told_ns / cost_ns)
+        reason = next((each for each in contended if _is_due_to(of_region, each)), None)
+        if reason is None:
+            found.append(of_region)
+        else:
+            contended[contended.index(reason)] = _with_end(basis, reason, of_region)
     is_tiny = any(each.kind == "tiny regions" for each in found)
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
     return sorted([*contended, *found, *serial], key=lambda each: -each.time_ns)
@@ -88,6 +100,30 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
         mean_ns=others_ns / max(worst.threads - 1, 1),
         threads=worst.threads,
         detail=f"{worst.work_max_thread}{f' of rank {worst.rank}' if len(ranks) > 1 else ''}",
+    )
+
+
+def _is_due_to(region: Finding, contended: Finding) -> bool:
+    """Whether threads with even work idle at the end of a region because they enter its section in turn.
+
+    Who enters it last then leaves it last: the others wait there as long as they waited for the section once.
+    """
+    is_even = (region.most_ns or 0.0) < UNEVEN * (region.mean_ns or 0.0)
+    is_inside = (region.at.file, region.at.caller) == (contended.at.file, contended.at.caller) != (None, None)
+    return (
+        region.kind == "idle threads"
+        and is_even
+        and is_inside
+        and set(region.ranks) <= set(contended.ranks)
+        and region.time_ns
+        <= AS_LONG * contended.time_ns / max(contended.calls / (region.calls * (region.threads or 1)), 1)
+    )
+
+
+def _with_end(basis: Basis, contended: Finding, region: Finding) -> Finding:
+    time_ns = contended.time_ns + region.time_ns
+    return replace(
+        contended, time_ns=time_ns, share=basis.share(time_ns), here_share=contended.time_ns / time_ns
     )
 
 
