@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tare.analysis.regions import Region
 
 
-# Waits at the end of a region that are due to its section are at most so many times those for it, of one time.
+# Waits at the end of a region that are due to its section are at most so many times those for it once.
 AS_LONG = 1.25
 
 
