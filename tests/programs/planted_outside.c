@@ -114,6 +114,15 @@ PROGRAM(critical_section) {
   }
 }
 
+/* Who enters it last has the other wait at the end as long as it waited itself. */
+/* @critical in turn: ranks=1 contention named=0 seconds=0.2 */
+PROGRAM(critical_in_turn) {
+  for (int step = 0; step < 20; ++step)
+#pragma omp parallel num_threads(2)
+#pragma omp critical /* here */
+    pass(10);
+}
+
 /* @serial computing: ranks=1 serial-computing named=0 seconds=0.2 */
 PROGRAM(serial_computing) {
   for (int step = 0; step < 10; ++step) {

@@ -109,14 +109,14 @@ def _is_due_to(region: Finding, contended: Finding) -> bool:
     Who enters it last then leaves it last: the others wait there as long as they waited for the section once.
     """
     is_even = (region.most_ns or 0.0) < UNEVEN * (region.mean_ns or 0.0)
+    times = max(contended.calls / (region.calls * (region.threads or 1)), 1)  # that a thread enters it
     is_inside = (region.at.file, region.at.caller) == (contended.at.file, contended.at.caller) != (None, None)
     return (
         region.kind == "idle threads"
         and is_even
         and is_inside
         and set(region.ranks) <= set(contended.ranks)
-        and region.time_ns
-        <= AS_LONG * contended.time_ns / max(contended.calls / (region.calls * (region.threads or 1)), 1)
+        and region.time_ns <= AS_LONG * contended.time_ns / times
     )
 
 
