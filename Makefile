@@ -54,7 +54,7 @@ test:
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest -n 2 tests/unit
-	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear -m "not alone and not long" tests/integration tests/study || \
+	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear --durations 15 -m "not alone and not long" tests/integration tests/study || \
 	 { [ $$? -eq 1 ] && $(PYTHON) -m pytest --last-failed --last-failed-no-failures none tests/integration tests/study; }
 	@$(PYTHON) -m pytest -m "alone and not long" tests/integration tests/study
 	@fuzz/run.sh 8 1
