@@ -289,6 +289,7 @@ def test_a_finding_says_where_its_cause_computes() -> None:
         cause_rank=1,
         cause_share=1.0,
         cause_function="MPI_Send",
+        cause_blocked=0.0,
         cause_code="smooth\x1b",
         cause_code_ns=2_000 * MS,
     )
