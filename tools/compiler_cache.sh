@@ -1,6 +1,7 @@
 # Sourced by what builds for developers: where ccache is installed, what was compiled before is not compiled again, in
 # this checkout or in another one. CCACHE_DISABLE=1 leaves it out.
-if command -v ccache >/dev/null; then
+is_writable() { mkdir -p "$1" 2>/dev/null && [ -w "$1" ]; }
+if command -v ccache >/dev/null && is_writable "$(ccache --get-config cache_dir)"; then
     export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}"
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
     # Checkouts have other paths, and a clone's headers are as new as its sources.
