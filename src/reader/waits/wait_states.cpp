@@ -36,8 +36,9 @@ struct Pending {
   PartCall call{INT64_MIN, INT64_MIN};
   std::int64_t begin_ns = 0;  // of the first of its polls
   bool is_poll = false;
-  bool is_followed = false;  // the trace shows what it waits for, if it waits
-  std::uint64_t polls = 0;   // number of polls in a row
+  bool is_followed = false;   // the trace shows what it waits for, if it waits
+  std::uint64_t polls = 0;    // number of polls in a row
+  std::int64_t flush_ns = 0;  // behind it: the thread wrote its event buffer
   std::uint32_t process = 0;
   std::optional<WaitState> wait;
   bool is_received = false;  // `wait` is for a message or a collective, and not for a receiver
@@ -201,6 +202,10 @@ struct WaitStates::State {
 // time.
 void WaitStates::State::add(const EventRow& row) {
   if (!can_be_rank(row.world, row.rank)) return;
+  if (row.kind == EventKind::flush) {
+    Pending& last = thread_of(row.world, row.rank, row.thread).last;
+    last.flush_ns = sum(last.flush_ns, row.duration_ns);
+  }
   if (row.kind == EventKind::call) {
     Thread& thread = thread_of(row.world, row.rank, row.thread);
     finish(thread);
@@ -211,8 +216,9 @@ void WaitStates::State::add(const EventRow& row) {
     const std::int64_t gap_ns = before_ns == INT64_MIN ? 0 : difference(call.enter_ns, before_ns);
     const OffTimes off = scheduled.outside(row.process, row.thread, before_ns, call.enter_ns);
     const bool may_go_on = meaning.is_poll && thread.last.is_poll && thread.last.call.site == call.site;
+    const std::int64_t apart_ns = difference(gap_ns, thread.last.flush_ns);
     const bool goes_on =
-        may_go_on && (gap_ns <= between_polls_ns || had_no_processor(thread, row.process, gap_ns, off));
+        may_go_on && (apart_ns <= between_polls_ns || had_no_processor(thread, row.process, apart_ns, off));
     thread.last.polls = goes_on ? thread.last.polls + 1 : 1;
     if (goes_on && !thread.history.empty()) {
       Segment& polls = thread.history.back();
@@ -236,6 +242,7 @@ void WaitStates::State::add(const EventRow& row) {
       times.blocked_ns = sum(times.blocked_ns, blocked_ns);
     }
     thread.last.call = call;
+    thread.last.flush_ns = 0;
     thread.last.process = row.process;
     thread.last.is_poll = meaning.is_poll;
     thread.last.is_followed = is_followed(row, meaning, run);

@@ -116,6 +116,30 @@ TEST_F(WaitStatesTest, PollsWithoutAProcessorInBetweenAreOneWait) {
   }
 }
 
+// That takes longer than the time after which the thread is looked at, in which it had its processor.
+TEST_F(WaitStatesTest, PollsBetweenWhichTheBufferIsWrittenAreOneWait) {
+  for (const bool is_flush : {false, true}) {
+    ranks.assign(2, {});
+    waits.clear();
+    ranks[0].compute(5'000'000);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].at(2);
+    ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+    const auto poll = [&] { ranks[1].call("MPI_Test", 100); };
+    for (unsigned i = 0; i < 200; ++i) poll();
+    ranks[1].loses_processor(0, 0);
+    if (is_flush)
+      ranks[1].flushes(2'000'000);
+    else
+      ranks[1].compute(2'000'000);
+    while (ranks[1].now() < Script::init_leave + 5'000'100) poll();
+    ranks[1].completes(5, 0, 3);
+    find();
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].wait_ns, is_flush ? 4'999'990 : 2'979'990);
+  }
+}
+
 TEST_F(WaitStatesTest, NobodyWaitsWhoComesLater) {
   ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].compute(100);
