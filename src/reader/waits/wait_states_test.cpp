@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "reader/testing/waiting_run.h"
@@ -93,9 +94,9 @@ TEST_F(WaitStatesTest, WhatIsNotFollowedDidNotWaitForAProcessorAlone) {
   }
 }
 
-// After many polls, a gap is a wait if the thread had no processor, and else work.
-TEST_F(WaitStatesTest, PollsWithoutAProcessorInBetweenAreOneWait) {
-  for (const bool is_off : {false, true}) {
+// Rank 1 polls for a message that comes after 5 ms; between two of its many polls, it does `between`.
+struct PolledWaitsTest : WaitStatesTest {
+  std::int64_t wait_ns(const std::function<void(Script&)>& between) {
     ranks.assign(2, {});
     waits.clear();
     ranks[0].compute(5'000'000);
@@ -104,40 +105,27 @@ TEST_F(WaitStatesTest, PollsWithoutAProcessorInBetweenAreOneWait) {
     ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
     const auto poll = [&] { ranks[1].call("MPI_Test", 100); };
     for (unsigned i = 0; i < 200; ++i) poll();
-    if (is_off)
-      ranks[1].loses_processor(2'000'000, 0);
-    else
-      ranks[1].compute(1'900'000), ranks[1].loses_processor(100'000, 0);
+    between(ranks[1]);
     while (ranks[1].now() < Script::init_leave + 5'000'100) poll();
     ranks[1].completes(5, 0, 3);
     find();
-    ASSERT_EQ(waits.size(), 1U);
-    EXPECT_EQ(waits[0].wait_ns, is_off ? 4'999'990 : 2'979'990);
+    return waits.size() == 1 ? waits[0].wait_ns : -1;
   }
+  static constexpr std::int64_t whole_ns = 4'999'990, behind_gap_ns = 2'979'990;
+};
+
+TEST_F(PolledWaitsTest, WithoutAProcessorInBetweenAreOneWait) {
+  EXPECT_EQ(wait_ns([](Script& rank) { rank.loses_processor(2'000'000, 0); }), whole_ns);
+  EXPECT_EQ(wait_ns([](Script& rank) { rank.compute(1'900'000), rank.loses_processor(100'000, 0); }), behind_gap_ns);
 }
 
-// That takes longer than the time after which the thread is looked at, in which it had its processor.
-TEST_F(WaitStatesTest, PollsBetweenWhichTheBufferIsWrittenAreOneWait) {
-  for (const bool is_flush : {false, true}) {
-    ranks.assign(2, {});
-    waits.clear();
-    ranks[0].compute(5'000'000);
-    ranks[0].call("MPI_Send", 10, 1, 3);
-    ranks[1].at(2);
-    ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
-    const auto poll = [&] { ranks[1].call("MPI_Test", 100); };
-    for (unsigned i = 0; i < 200; ++i) poll();
-    ranks[1].loses_processor(0, 0);
-    if (is_flush)
-      ranks[1].flushes(2'000'000);
-    else
-      ranks[1].compute(2'000'000);
-    while (ranks[1].now() < Script::init_leave + 5'000'100) poll();
-    ranks[1].completes(5, 0, 3);
-    find();
-    ASSERT_EQ(waits.size(), 1U);
-    EXPECT_EQ(waits[0].wait_ns, is_flush ? 4'999'990 : 2'979'990);
-  }
+// A write takes longer than the time after which a thread is looked at, and the thread has its processor.
+TEST_F(PolledWaitsTest, BetweenWhichTheBufferIsWrittenAreOneWait) {
+  const auto behind = [&](void (Script::*gap)(std::uint64_t)) {
+    return wait_ns([&](Script& rank) { rank.loses_processor(0, 0), (rank.*gap)(2'000'000); });
+  };
+  EXPECT_EQ(behind(&Script::flushes), whole_ns);
+  EXPECT_EQ(behind(&Script::compute), behind_gap_ns);
 }
 
 TEST_F(WaitStatesTest, NobodyWaitsWhoComesLater) {
