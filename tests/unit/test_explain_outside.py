@@ -140,7 +140,7 @@ def test_who_enters_a_critical_section_last_has_the_others_wait_at_the_end() -> 
     section = call("omp_critical", 0, 500, calls=20, line=23)
     [contended] = threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
     assert (contended.kind, contended.time_ns, contended.here_share) == ("contention", 500 * MS, 0.5)
-    assert "with the waits at the end of the region for who came last" in sentence(contended)
+    assert "with what the others wait at the end of the region for the last one" in sentence(contended)
     section.caller = "another"  # a section of another function may be in another region
     kinds = [
         each.kind for each in threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())

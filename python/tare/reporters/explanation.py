@@ -414,7 +414,9 @@ def _tiny_regions(found: Finding) -> str:
 
 def _contention(found: Finding) -> str:
     end = (
-        ", with the waits at the end of the region for who came last" if found.here_share is not None else ""
+        ", with what the others wait at the end of the region for the last one"
+        if found.here_share is not None
+        else ""
     )
     return (
         f"Contention: threads{_on(found)} wait for one another in {_call(found.function, found.at)}, "

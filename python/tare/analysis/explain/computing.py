@@ -45,10 +45,8 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         loss.scale(1 - part)
     cause = max(times, key=lambda rank: times[rank])
     blocked_ns = {process.rank: process.scheduling.blocked_outside_ns for process in basis.processes}
-    blocked, late_ns = (
-        max(blocked_ns[cause] - sum(blocked_ns.values()) / len(blocked_ns), 0.0),
-        most_ns - mean_ns,
-    )
+    usual_ns = sum(blocked_ns.values()) / len(blocked_ns)
+    late_ns = most_ns - mean_ns
     return Finding(
         kind="slow rank" if is_one_slow(times, slow) else "load imbalance",
         share=basis.share(lost_ns),
@@ -58,7 +56,7 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         at=row_place(row) if row else UNKNOWN,
         ranks=slow,
         cause_rank=cause,
-        cause_blocked=basis.share_blocked(cause, blocked / late_ns, late_ns),
+        cause_blocked=basis.share_blocked(cause, max(blocked_ns[cause] - usual_ns, 0.0) / late_ns, late_ns),
         most_ns=most_ns,
         mean_ns=sum(others) / len(others) if others else mean_ns,
     )
