@@ -137,7 +137,7 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (!is_first_thread(location)) return;
   if (++sync_points_ < next_) return;
   if (time == 0) time = now();
-  const bool has_ended = std::exchange(is_observing_, false);  // when it began to observe
+  const bool has_ended = std::exchange(is_observing_, false);  // observe() has written it
   if (spell_ != 0 && !has_ended) end_spell(location, site, time);
   const auto length = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
   next_ = sync_points_ + length;
