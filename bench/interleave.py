@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,16 @@ class Rounds:
     def samples(self, tool: Tool, of: Callable[[Outcome], float]) -> list[float]:
         return [of(outcome) for outcome in self.outcomes[tool]]
 
+    def known(self, is_known: Callable[[Outcome], bool]) -> Rounds:
+        """The rounds whose outcomes are all known, so that those with one index still belong together."""
+        kept = [
+            number
+            for number in range(self.count)
+            if all(is_known(outcomes[number]) for outcomes in self.outcomes.values())
+        ]
+        of_tools = {tool: [outcomes[number] for number in kept] for tool, outcomes in self.outcomes.items()}
+        return Rounds(len(kept), of_tools)
+
     def bare(self, of: Callable[[Outcome], float]) -> list[float]:
         return self.samples(BARE, of)
 
@@ -33,6 +44,7 @@ def interleave(count: int, tools: Sequence[Tool], run_one: Callable[[Tool], Outc
     """
     outcomes: dict[Tool, list[Outcome]] = {tool: [] for tool in tools}
     for number in range(count):
+        print(f"round {number + 1} of {count}", file=sys.stderr, flush=True)
         shift = number % len(tools)
         for tool in (*tools[shift:], *tools[:shift]):
             if tool not in outcomes:

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import account
@@ -52,6 +52,8 @@ from report import Table, misses, show, write_json
 from tools import ROOT, BenchError
 
 MAX_BUSY = 0.1
+# Of one measurement; the others go on.
+FAILURES = (BenchError, subprocess.TimeoutExpired, subprocess.CalledProcessError)
 
 # Name, rounds, rounds with --quick (of counts: iterations), what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
@@ -96,7 +98,8 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
     "solver": solver.measure,
     "collectives": collectives.measure,
 }
-PLAIN: dict[str, Callable[[int], list[Table]]] = {
+# Tables, each when it is done.
+PLAIN: dict[str, Callable[[int], Iterable[Table]]] = {
     "applications": applications.measure,
     "counts": counts.measure,
     "estimates": estimates.measure,
@@ -137,27 +140,31 @@ def main() -> int:
     tables: list[Table] = []
     accounts: list[Account] = []
     fewest = 0
+    failed = []
     try:
         for name, (full, quick, _) in MEASUREMENTS.items():
             rounds = options.rounds or (quick if options.quick else full)
-            if name in WITH_ACCOUNT and (name in wanted or "account" in wanted):
-                measured, own = WITH_ACCOUNT[name](rounds)
-                accounts += own
-                fewest = min(fewest or rounds, rounds)
-                _add(tables, measured if name in wanted else [])
-            elif name in PLAIN and name in wanted:
-                _add(tables, PLAIN[name](rounds))
-        if "account" in wanted:
-            _add(tables, [account.table(accounts, fewest)])
-        if "record" in wanted:
-            _record(options.quick)
+            try:
+                if name in WITH_ACCOUNT and (name in wanted or "account" in wanted):
+                    measured, own = WITH_ACCOUNT[name](rounds)
+                    accounts += own
+                    fewest = min(fewest or rounds, rounds)
+                    _add(tables, measured if name in wanted else [])
+                elif name in PLAIN and name in wanted:
+                    _add(tables, PLAIN[name](rounds))
+                elif name == "record" and name in wanted:
+                    _record(options.quick)
+            except FAILURES as error:
+                print(f"bench: {name}: {error}", file=sys.stderr)
+                failed.append(name)
     except KeyboardInterrupt:
         return 130
-    except (BenchError, subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 1
+    if "account" in wanted and accounts:
+        _add(tables, [account.table(accounts, fewest)])
     _close(tables, options.output)
-    return 0
+    if failed:
+        print(f"not measured to the end: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 def _parse() -> argparse.Namespace:
@@ -213,10 +220,10 @@ def _processor() -> str:
     return platform.machine()
 
 
-def _add(tables: list[Table], new: list[Table]) -> None:
+def _add(tables: list[Table], new: Iterable[Table]) -> None:
     for table in new:
         show(table)
-    tables += new
+        tables.append(table)
 
 
 def _record(quick: bool) -> None:

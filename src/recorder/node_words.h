@@ -29,6 +29,8 @@ namespace tare::recorder {
 
 // The spells of equal time of a run without synchronisation points. Whoever increases `writers` from 0 writes them.
 struct TimedSpells {
+  std::atomic<std::uint32_t> ranks;  // that may pass synchronisation points
+  std::atomic<std::uint32_t> quiet;  // those of them that pass none
   std::atomic<std::uint32_t> writers;
   std::atomic<std::uint32_t> first;  // the number of the spell at `begin`
   std::atomic<std::uint64_t> ticks;  // the length of each

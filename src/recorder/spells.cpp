@@ -29,8 +29,9 @@ bool Spells::is_first_thread(const Location& location) noexcept {
 
 namespace {
 
-// Without a synchronisation point for so long, while so many calls are made, spells become timed ones.
-constexpr std::uint64_t quiet_ms = 250, quiet_calls = 64;
+// Without a synchronisation point for so long, while so many calls are made, spells become timed ones: of one rank
+// without the others after the longer time.
+constexpr std::uint64_t quiet_ms = 250, quiet_alone_ms = 4000, quiet_calls = 64;
 // A control of a run with a trace is given up if it is that long, and so many times longer than any spell before.
 constexpr std::uint64_t long_control_ms = 1000, times_longer = 4;
 // A timed spell has some repetitions of the program, and is not shorter or, with more than one repetition, longer than
@@ -85,6 +86,9 @@ bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.
 // Only the power of two of the length of a tick is known here.
 double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shift()); }
 
+// Whether the process has a rank. In tests of this library there is no segment.
+bool has_rank() noexcept { return segment() == nullptr || segment()->process.rank >= 0; }
+
 bool has_open_requests() noexcept {
   const auto has = only_hook<&Source::has_open_requests>();
   return has != nullptr && has();
@@ -110,7 +114,7 @@ void Spells::reset() noexcept {
   cost_factor_ = {};
   next_ = 1;
   counted_ticks_ = counted_since_ = 0;
-  is_named_ = is_cut_ = is_control_ = has_requests_ = is_timed_ = is_observing_ = false;
+  is_named_ = is_cut_ = is_control_ = has_requests_ = is_timed_ = is_observing_ = is_rank_ = false;
   look_due_ = seen_ = seen_at_ = seen_calls_ = longest_ = end_calls_ = 0;
   repetition_.reset();
   completes_unknown_.store(false, std::memory_order_relaxed);
@@ -137,7 +141,8 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (!is_first_thread(location)) return;
   if (++sync_points_ < next_) return;
   if (time == 0) time = now();
-  const bool has_ended = std::exchange(is_observing_, false);  // observe() has written it
+  const bool has_ended = is_observing_;  // observe() has written it
+  set_observing(false);
   if (spell_ != 0 && !has_ended) end_spell(location, site, time);
   const auto length = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
   next_ = sync_points_ + length;
@@ -299,12 +304,17 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
 void Spells::look(Location& location, std::uint64_t time) noexcept {
   if (!are_asked() || is_named_ || !is_first_thread(location)) return;
   const ErrnoGuard guard;
+  if (!is_rank_ && has_rank() && !is_spawned()) {
+    set_observing(false);
+    is_rank_ = true;
+    node_words->timed.ranks.fetch_add(1, std::memory_order_relaxed);
+  }
   if (is_timed_) {
     look_at_timed(location, time);
   } else if (is_spawned()) {
     look_due_ = never;
   } else if (!needs_time(location, time)) {
-    is_observing_ = false;
+    set_observing(false);
     look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms()) * quiet_ms / 8;
   } else if (location.events.ring.count != 0 && !has_budget()) {
     give_up_long_control(location, time);
@@ -335,8 +345,21 @@ void Spells::give_up_long_control(Location& location, std::uint64_t time) noexce
   change(location, Depth::trace, time);
 }
 
+void Spells::set_observing(bool is_observing) noexcept {
+  if (is_observing == is_observing_) return;
+  is_observing_ = is_observing;
+  if (is_rank_) node_words->timed.quiet.fetch_add(is_observing ? 1 : -1U, std::memory_order_relaxed);
+}
+
+bool Spells::may_be_timed(std::uint64_t time) const noexcept {
+  const TimedSpells& timed = node_words->timed;
+  return timed.quiet.load(std::memory_order_relaxed) >= timed.ranks.load(std::memory_order_relaxed) ||
+         static_cast<double>(time - seen_at_) >= quiet_alone_ms * ticks_per_ms();
+}
+
 void Spells::observe(Location& location, std::uint64_t time) noexcept {
-  if (!std::exchange(is_observing_, true)) {
+  if (!is_observing_) {
+    set_observing(true);
     repetition_.reset();
     if (spell_ != 0) {
       is_cut_ = true;
@@ -346,18 +369,20 @@ void Spells::observe(Location& location, std::uint64_t time) noexcept {
     // Places of calls that are only counted are not known.
     if (location.counts_only) change(location, has_budget() ? location.governor.profile_depth() : Depth::trace, time);
   }
-  look_due_ = 0;
-  const std::uint32_t site = location.shared().current.site;
-  if (!repetition_.is_known())
-    repetition_.note(site, location.calls_made(), read_ns(CLOCK_MONOTONIC), !has_open_requests());
-  if (!repetition_.is_known()) return;
-  agree_on_time();
-  if (node_words->timed.begin.load(std::memory_order_acquire) == 0) {  // another rank is about to
-    look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms());
+  look_due_ = time + static_cast<std::uint64_t>(ticks_per_ms());
+  if (!may_be_timed(time)) return repetition_.reset();
+  if (!repetition_.is_known()) {
+    repetition_.note(location.shared().current.site, location.calls_made(), read_ns(CLOCK_MONOTONIC),
+                     !has_open_requests());
+  }
+  if (!repetition_.is_known()) {
+    look_due_ = 0;
     return;
   }
+  agree_on_time();
+  if (node_words->timed.begin.load(std::memory_order_acquire) == 0) return;  // another rank is about to write it
   is_timed_ = true;
-  is_observing_ = false;
+  is_observing_ = false;  // without set_observing(): it stays one of TimedSpells::quiet
   end_calls_ = location.calls_made();
   spell_ = 0;
   look_at_timed(location, now());

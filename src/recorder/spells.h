@@ -16,11 +16,13 @@
 //   traced. So if two nodes have different shares, the spells that one traces are among those that the other traces.
 //   The governor does not decide about controls, and leaves their time out of its balance.
 //
-// Where a rank makes calls but passes no synchronisation point for a while, the ranks of a node go over to timed
-// spells, which are of equal time. They have no trace with matched messages, so a trace that is not the budget's to
-// thin stays as it is. Each rank ends a timed spell at the first call after the common time at which its program is
-// where it was at the begin of the spell (repetition.h). So a spell that only counts has as much of each part of an
-// iteration as one that is measured, and their numbers of calls in the same time tell what measuring costs.
+// Where all ranks of a node make calls but pass no synchronisation point for a while, they go over to timed spells,
+// which are of equal time. One rank alone may be polling while another has no processor; so without the others it goes
+// over only after a long while, because one of them may compute without a call for as long. Timed spells have no trace
+// with matched messages, so a trace that is not the budget's to thin stays as it is. Each rank ends a timed spell at
+// the first call after the common time at which its program is where it was at the begin of the spell (repetition.h).
+// So a spell that only counts has as much of each part of an iteration as one that is measured, and their numbers of
+// calls in the same time tell what measuring costs.
 //
 // A spell between synchronisation points has n / 512 + 1 of them, where n is the number of its first synchronisation
 // point. A program with twenty synchronisation points a second has spells of one synchronisation point. One with a
@@ -101,6 +103,9 @@ class Spells {
   void give_up_long_control(Location& location, std::uint64_t time) noexcept;
   // Between synchronisation points and timed spells: finds where the program repeats.
   void observe(Location& location, std::uint64_t time) noexcept;
+  void set_observing(bool is_observing) noexcept;
+  // Whether timed spells are better for all ranks of the node, as far as is known.
+  bool may_be_timed(std::uint64_t time) const noexcept;
   void agree_on_time() noexcept;
   void look_at_timed(Location& location, std::uint64_t time) noexcept;
   // Sets after how many calls and when to look again, with `ticks` left of a timed spell.
@@ -140,6 +145,7 @@ class Spells {
   // Timed spells:
   bool is_timed_ = false;
   bool is_observing_ = false;
+  bool is_rank_ = false;                  // and one of TimedSpells::ranks
   std::uint64_t look_due_ = 0;            // in ticks
   std::uint64_t seen_ = 0, seen_at_ = 0;  // sync_points_, and when they became so many, in ticks;
   std::uint64_t seen_calls_ = 0;          // and Location::calls_made() then

@@ -21,6 +21,11 @@ namespace {
 
 struct SpellsTest : testing::Test {
   SpellsTest() { choose_clock(); }
+  ~SpellsTest() override {
+    TimedSpells& timed = node_words->timed;
+    timed.ranks = timed.quiet = timed.writers = 0;
+    timed.begin = 0;
+  }
 
   // Whether the spells measure that `count` synchronisation points begin, one after another.
   std::vector<bool> kinds(Spells& trial, unsigned count) {
@@ -184,8 +189,22 @@ TEST_F(SpellsTest, WithoutSynchronisationPointsSpellsAreTimed) {
   for (const std::uint64_t turn : turns) elsewhere += (turn - turns.front()) % 6 != 0 ? 1U : 0U;
   EXPECT_EQ(elsewhere, 0) << "of " << turns.size();
   EXPECT_FALSE(trial.end_with_next());
-  node_words->timed.writers = 0;
-  node_words->timed.begin = 0;
+}
+
+// A rank polls, and another has no processor for as long.
+TEST_F(SpellsTest, OneRankAloneHasNoTimedSpells) {
+  Spells trial;
+  trial.begin("0.5", nullptr, "run");
+  node_words->timed.ranks = 1;
+  EXPECT_EQ(turns_within(trial, location, 1500), std::vector<std::uint64_t>{});
+  EXPECT_EQ(node_words->timed.ranks, 2U);
+  EXPECT_EQ(node_words->timed.quiet, 1U);
+  trial.pass(location, 1, now());
+  EXPECT_EQ(node_words->timed.quiet, 0U);
+  EXPECT_TRUE(trial.end_with_next()) << "spells of synchronisation points go on";
+  node_words->timed.quiet = 1;  // the other one passes none either
+  EXPECT_GT(turns_within(trial, location, 2000).size(), 5U);
+  EXPECT_FALSE(trial.end_with_next());
 }
 
 TEST_F(SpellsTest, SynchronisationPointsThatFollowOneAnotherEndSpells) {

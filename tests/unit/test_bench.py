@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -33,6 +34,59 @@ def test_samples_are_judged_by_what_many_of_them_cost() -> None:
         [sys.executable, "-c", code], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "[0.5, 0.25, 1.0, 0.5] met (uncertain)\n", done.stderr
+
+
+MEASURED = """
+import sys
+import run
+from report import Row, Table
+from tools import BenchError
+
+
+def table(title):
+    return Table(title, "s", "s", [Row("one", 1.0, None)], 1)
+
+
+def fails(rounds):
+    yield table("first")
+    raise BenchError("no result")
+
+
+run.PLAIN.update(files=fails, frames=lambda rounds: [table("second")])
+sys.argv = ["run.py", "--only", "files", "--only", "frames", "-o", sys.argv[1]]
+sys.exit(run.main())
+"""
+
+
+def test_a_measurement_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    out = tmp_path / "all.json"
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, out], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1, done.stderr
+    assert "bench: files: no result" in done.stderr
+    assert "not measured to the end: files" in done.stdout
+    assert [title for title in ("first", "second") if title not in done.stdout] == []
+    assert {"first", "second"} <= set(re.findall(r'"title": "(\w+)"', out.read_text("utf-8")))
+
+
+KNOWN_ROUNDS = """
+from interleave import Rounds
+from tools import Outcome, Tool
+
+one, other = Tool("one"), Tool("other")
+of = [Outcome(str(number), 1.0) for number in range(6)]
+rounds = Rounds(3, {one: of[:3], other: of[3:]})
+known = rounds.known(lambda outcome: outcome is not of[1] and outcome is not of[5])
+print(known.count, known.outcomes[one] == of[:1], known.outcomes[other] == of[3:4])
+"""
+
+
+def test_rounds_without_a_result_are_left_out() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KNOWN_ROUNDS], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "1 True True\n", done.stderr
 
 
 def test_made_runs_can_be_read(tmp_path: Path) -> None:
