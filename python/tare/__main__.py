@@ -12,6 +12,8 @@ from tare.errors import FAILED, CommandError, TareError
 
 # They leave nothing behind, and may be in the native reader for seconds, where Python sees no interrupt.
 READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
+# They would leave what is half done.
+WRITERS = [["export"], ["view"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,12 +23,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in READERS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if given[:1] in WRITERS and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         return streams.end(exit_code_of(given))
     except streams.UnwritableError as error:
         return streams.unwritten(error)
+    except _Terminated:
+        return streams.exit_by_signal(signal.SIGTERM)
     except KeyboardInterrupt:
         return streams.exit_by_signal(signal.SIGINT)
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, which cleans up like Ctrl-C."""
+
+
+def _terminate(_signal: int, _frame: object) -> None:
+    raise _Terminated
 
 
 def exit_code_of(given: Sequence[str]) -> int:
@@ -52,6 +66,8 @@ def exit_code_of(given: Sequence[str]) -> int:
         return report_error(str(error), FAILED)
     except OSError as error:
         return report_error(described(error), FAILED)
+    except MemoryError:
+        return report_error("there is not enough memory for this (ulimit -v)", FAILED)
 
 
 def described(error: OSError) -> str:

@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from tare.errors import CommandError
 
 FILE_MODE, DIRECTORY_MODE = 0o600, 0o700
 GROUP_FILE_MODE, GROUP_DIRECTORY_MODE = 0o640, 0o750
 ROOT = 0
+PIECE = 1 << 20
 OPEN_TO_ALL = 0o7
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -91,7 +93,7 @@ class Directory:
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file. CommandError if it is larger than `limit`."""
         with os.fdopen(self.open(name), "rb") as file:
-            return _content(file.read(limit + 1), limit, self.path / name)
+            return _content(file, limit, self.path / name)
 
     def ends_with(self, name: str, end: bytes) -> bool:
         """Whether a file has this end. Opened anew, as network file systems then tell what others wrote."""
@@ -166,10 +168,14 @@ def _is_link(at: int, name: str) -> bool:
         return False
 
 
-def _content(content: bytes, limit: int, path: Path) -> bytes:
-    if len(content) > limit:
-        raise CommandError(f"{path} is larger than {limit:,} bytes")
-    return content
+def _content(file: BinaryIO, limit: int, path: Path) -> bytes:
+    """The content, read in pieces: Python takes memory for all that is asked for, and users may have less."""
+    content = bytearray()
+    while piece := file.read(PIECE):
+        content += piece
+        if len(content) > limit:
+            raise CommandError(f"{path} is larger than {limit:,} bytes")
+    return bytes(content)
 
 
 def read_regular(path: Path, limit: int) -> bytes:
@@ -178,7 +184,7 @@ def read_regular(path: Path, limit: int) -> bytes:
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise CommandError(f"{path} is not a regular file")
-        return _content(file.read(limit + 1), limit, path)
+        return _content(file, limit, path)
 
 
 def create(directory: Directory, name: str, group: int | None = None, mode: int = FILE_MODE) -> int:
@@ -192,6 +198,11 @@ def create(directory: Directory, name: str, group: int | None = None, mode: int 
         with suppress(OSError):
             _open_to(fd, group)
     return fd
+
+
+def part_of(to: Path) -> Path:
+    """What a file or directory is called until it is whole: no name that the user has given anything."""
+    return to.with_name(f"{to.name}.{os.getpid()}.part")
 
 
 def claim(path: Path) -> None:

@@ -6,13 +6,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace tare::exporters {
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
-  // Removes what a killed export has left; does not follow a link.
-  ::unlink(part_.c_str());
+std::string part_name(const std::string& path) { return path + "." + std::to_string(::getpid()) + ".part"; }
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_(part_name(path_)) {
   file_ = format::Descriptor(::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file_) fail(errno);
   buffer_.reserve(flush_at + flush_at / 4);

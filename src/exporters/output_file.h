@@ -9,8 +9,11 @@
 
 namespace tare::exporters {
 
-// Bytes go to PATH.part, which is renamed when all are on disk. After a failure nothing more is written, and finish()
-// returns the first failure. Without finish() nothing is left.
+// What a file or directory is called until it is whole: no name that the user may have given something.
+std::string part_name(const std::string& path);
+
+// Bytes go to part_name(PATH), which is renamed when all are on disk. After a failure nothing more is written, and
+// finish() returns the first failure. Without finish() nothing is left.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);

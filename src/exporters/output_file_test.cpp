@@ -19,25 +19,26 @@ TEST(OutputFile, IsThereWhenItIsWhole) {
     EXPECT_EQ(file.finish(), "");
   }
   EXPECT_EQ(dir.read("out"), std::string(3'000'000, 'x'));
-  EXPECT_FALSE(dir.has("out.part"));
+  EXPECT_FALSE(dir.has(part_name("out")));
 }
 
 TEST(OutputFile, WithoutItsEndNothingIsLeft) {
   const TempDir dir;
   { OutputFile(dir.path("out")).write("half"); }
   EXPECT_FALSE(dir.has("out"));
-  EXPECT_FALSE(dir.has("out.part"));
+  EXPECT_FALSE(dir.has(part_name("out")));
 }
 
-TEST(OutputFile, FollowsNoLink) {
+TEST(OutputFile, NeitherFollowsALinkNorRemovesIt) {
   const TempDir dir;
   dir.write("other", "kept");
-  ASSERT_EQ(::symlink(dir.path("other").c_str(), dir.path("out.part").c_str()), 0);
+  dir.write("out.part", "kept as well");
+  ASSERT_EQ(::symlink(dir.path("other").c_str(), dir.path(part_name("out")).c_str()), 0);
   OutputFile file(dir.path("out"));
   file.write("new");
-  EXPECT_EQ(file.finish(), "");
+  EXPECT_NE(file.finish(), "");
   EXPECT_EQ(dir.read("other"), "kept");
-  EXPECT_EQ(dir.read("out"), "new");
+  EXPECT_EQ(dir.read("out.part"), "kept as well");
 }
 
 TEST(OutputFile, SaysWhatFailedFirst) {

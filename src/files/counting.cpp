@@ -73,7 +73,9 @@ template <Direction direction>
 void count_access_at(const stack::Thread& thread, const Span& span, int descriptor, ssize_t result,
                      std::uint64_t offset) noexcept {
   OpenFile* file = open_file(descriptor, span.leave);
-  const bool has_place = file != nullptr && file->has_offsets && result >= 0;
+  // A file that appends does so whatever the offset (Linux, pwrite(2)).
+  const bool is_there = file != nullptr && !(direction == Direction::write && file->appends);
+  const bool has_place = is_there && file->has_offsets && result >= 0;
   add_access<direction>(thread, span, file, result, has_place ? offset : not_known);
 }
 template void count_access_at<Direction::read>(const stack::Thread&, const Span&, int, ssize_t, std::uint64_t) noexcept;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environments import ROOT, MpiEnvironment, all_environments, compile_c
+from environments import ROOT, MpiEnvironment, all_environments, compile_c, openmpi4
 from measured import PROGRAMS, measure
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.runs.run import open_run
@@ -22,6 +22,23 @@ def efficiency_of(run: Path) -> Efficiency:
     return found[0]
 
 
+CANCELLED = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank;
+  double value;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 20; i++) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Irecv(&value, 1, MPI_DOUBLE, 1 - rank, 9, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
+"""
+
+
 @pytest.mark.parametrize("mode", [[], ["threads"]], ids=["alone", "threads"])
 @pytest.mark.parametrize("env", MPIS, ids=lambda env: env.name)
 def test_a_pipeline_is_serial(env: MpiEnvironment, mode: list[str], tare: Path, tmp_path: Path) -> None:
@@ -35,6 +52,15 @@ def test_a_pipeline_is_serial(env: MpiEnvironment, mode: list[str], tare: Path, 
     assert found.not_replayed is None
     assert found.ideal_ns is not None and found.ideal_ns > 345_000_000
     assert found.serialisation_efficiency == pytest.approx(150 / 350, rel=0.25)
+
+
+def test_a_cancelled_receive_is_why_there_is_no_replay(tare: Path, tmp_path: Path) -> None:
+    source = tmp_path / "cancelled.c"
+    source.write_text(CANCELLED, "utf-8")
+    program = compile_c(openmpi4(), [source], tmp_path / "cancelled")
+    measured = measure(tare, openmpi4(), 2, [program], tmp_path / "run", "--trace")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert efficiency_of(measured.directory).not_replayed == "a receive was cancelled"
 
 
 def test_the_factors_of_a_stored_trace_multiply() -> None:

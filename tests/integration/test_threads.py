@@ -65,6 +65,12 @@ def test_requests_that_another_thread_completes(mpi: MpiEnvironment, tare: Path,
     options = ["--trace", "--buffer", "64K"]
     measured = measure(tare, mpi, 2, [program, str(rounds)], tmp_path / "run", *options)
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
+    # The data are those of the call that has started the request, whoever completes it: also by line.
+    own = len(range(0, rounds, 3)) * 8
+    rows = {row["function"]: row for row in measured.profile("function")}
+    assert rows["MPI_Irecv"]["bytes"] == rows["MPI_Isend"]["bytes"] == 2 * (rounds * 160_000 + own)
+    by_line = [row["bytes"] for row in measured.profile("line") if row["function"] == "MPI_Irecv"]
+    assert sorted(by_line) == [2 * own, 2 * rounds * 160_000]
     for rank in (0, 1):
         started: dict[tuple[int, int], dict[str, Any]] = {}
         completed: Counter[tuple[int, int]] = Counter()

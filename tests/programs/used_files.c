@@ -83,6 +83,7 @@ static void patterns(void) {
     writes(one, 10, 1);
     writes(other, 20, 1);
   }
+  CHECK(pwrite(one, buffer, 10, 0) == 10); /* appends as well */
   CHECK(close(one) == 0 && close(other) == 0);
 
   CHECK(open(path_of("absent"), O_RDONLY) == -1 && errno == ENOENT);

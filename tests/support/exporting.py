@@ -43,8 +43,12 @@ def export(tare: Path, run: Path, kind: str, to: Path, *options: str) -> subproc
 
 def exported(tare: Path, run: Path, kind: str, to: Path, *options: str) -> Path:
     """What was written, where nothing is to be said about it."""
+    own = to.with_name(f"{to.name}.part")
+    own.write_text("the user's own")
     done = export(tare, run, kind, to, *options)
     assert (done.returncode, done.stderr) == (0, "")
+    assert own.read_text() == "the user's own"
+    own.unlink()
     assert not list(to.parent.glob("*.part"))
     return to
 

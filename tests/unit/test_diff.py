@@ -109,6 +109,24 @@ def test_sites_are_matched_though_their_lines_moved() -> None:
     assert found.noise_known is False
 
 
+def test_calls_of_other_sources_are_compared_unless_they_contain_the_program() -> None:
+    found = []
+    for calls in (10, 1_000):
+        run = measured()
+        rows = [
+            fake_native.row(0, name, 0, calls, 1_000_000 * calls, 4_000 * calls)
+            for name in ("pwrite", "omp_parallel", "omp_barrier", "MPI_Init")
+        ]
+        sites = run.sites
+        run.profile = lambda by, rows=rows, sites=sites, **chosen: fake_native.profile(
+            by, rows=rows, sites=sites, **chosen
+        )
+        found.append(run)
+    lines = {line.function: line for line in diff.difference(found[:1], found[1:]).functions}
+    assert set(lines) == {"pwrite", "omp_barrier"}
+    assert lines["pwrite"].bytes.ratio == pytest.approx(100)
+
+
 def test_what_only_one_side_has_counts_zero_on_the_other() -> None:
     without = measured(skipped=1)
     found = diff.difference([measured(), measured()], [without, without])

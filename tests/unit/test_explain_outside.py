@@ -24,11 +24,12 @@ def place(line: int) -> dict[str, Any]:
 
 
 def call(function: str, rank: int, time_ms: float, *, calls: int = 10, bytes: int = 0, line: int = 40) -> Any:
-    """A row of the profile by line and rank."""
+    """A row of the profile by line and rank, of calls that are alike."""
     return SimpleNamespace(
         function=function,
         rank=rank,
         time_ns=int(time_ms * MS),
+        max_ns=int(time_ms * MS / calls),
         calls=calls,
         bytes=bytes,
         world=0,
@@ -55,16 +56,33 @@ def used(name: str | None, rank: int, read_ms: float) -> Any:
 
 
 def basis(
-    *, ranks: int = 2, lines: Any = (), regions: Any = (), used_files: Any = (), useful_ms: float = 1_000
+    *,
+    ranks: int = 2,
+    lines: Any = (),
+    regions: Any = (),
+    used_files: Any = (),
+    useful_ms: float = 1_000,
+    slept_ms: float = 0,
+    lock_paths: Any = (),
 ) -> Any:
     of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
-    of.__dict__.update(lines=list(lines), regions=list(regions), files=list(used_files), code_times={})
+    of.__dict__.update(
+        lines=list(lines),
+        regions=list(regions),
+        files=list(used_files),
+        code_times={},
+        lock_paths=dict(lock_paths),
+    )
     return SimpleNamespace(
         outside_mpi=of,
         net_ns=NET_NS,
         ranks=ranks,
         has_threads=False,
         useful_ns={rank: int(useful_ms * MS) for rank in range(ranks)},
+        processes=[
+            SimpleNamespace(rank=rank, scheduling=SimpleNamespace(blocked_outside_ns=int(slept_ms * MS)))
+            for rank in range(ranks)
+        ],
         share=lambda ns: ns / (ranks * NET_NS),
     )
 
@@ -146,6 +164,37 @@ def test_who_enters_a_critical_section_last_has_the_others_wait_at_the_end() -> 
         each.kind for each in threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
     ]
     assert sorted(kinds) == ["contention", "idle threads"]
+
+
+def test_waits_are_those_of_the_region_that_they_are_in() -> None:
+    """Threads work unevenly in one region; in another, with even work, they enter a section in turn."""
+    uneven = [thread(0, number, 1_600, 200 + 1_400 * number, regions=not number) for number in range(2)]
+    in_turn = [thread(0, number, 800, 400, regions=not number, line=20) for number in range(2)]
+    for each in in_turn:
+        each.caller = "crit"
+    section = call("omp_critical", 0, 400, calls=40, line=23)
+    section.caller, section.max_ns = "helper", 400 * MS  # the other thread gets it again and again
+    at = outside.row_place(section)
+    paths = {
+        ("omp_critical", at): [[("/src/app.c", "helper"), ("/src/app.c", "crit"), ("/src/app.c", "main")]]
+    }
+    large = [thread(0, number, 1, 1, regions=not number, line=30) for number in range(8)]
+    found = threads.idle_threads(
+        basis(ranks=1, regions=uneven + in_turn + large, lines=[section], lock_paths=paths), told()
+    )
+    assert [(each.kind, each.time_ns, each.at.line) for each in found[:2]] == [
+        ("idle threads", 700 * MS, 17),
+        ("contention", 400 * MS, 23),
+    ]
+    assert found[1].here_share == pytest.approx(0.5), "200 ms for the section, by two threads, 200 at the end"
+
+
+def test_who_sleeps_outside_of_regions_does_not_compute() -> None:
+    """A thread sleeps for 550 of 600 ms outside of regions; it has also slept while it idled in one."""
+    team = [thread(0, number, 400, 380, regions=10 * (number == 0)) for number in range(4)]
+    assert threads.idle_threads(basis(ranks=1, regions=team, slept_ms=570), told()) == []
+    [found] = threads.idle_threads(basis(ranks=1, regions=team, slept_ms=220), told())
+    assert (found.kind, found.most_ns) == ("serial computing", 400 * MS)
 
 
 def test_many_short_regions_are_tiny() -> None:

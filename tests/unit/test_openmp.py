@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from made import made
 from tare._native import Process
+from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.hybrid import MORE_THREADS, hybrid_efficiencies, useful_of_threads
 from tare.analysis.regions import summed
 from tare.reporters import openmp
+from tare.reporters.tables import sheet
 
 NO_PLACE = {"object": None, "offset": None, "tail_call": None}
 
@@ -59,6 +61,15 @@ def test_regions_by_rank_and_thread() -> None:
     assert by_thread[0, 1, 7].idle_share == 0.75
     assert by_thread[0, 1, 7].calls == 10
     assert by_thread[0, 1, 7].time_ns == 400
+
+
+def test_threads_have_their_ranks() -> None:
+    keys = ["region", "thread"]
+    found = summed(ROWS, keys)
+    assert {"rank", "thread"} <= set(tables.columns("region", keys))
+    shown = sheet("region", found, keys, 1)
+    at = [heading.title for heading in shown.headings].index("Rank")
+    assert sorted(row[at] for row in shown.rows) == ["0", "0", "1", "1", "1"]
 
 
 def test_useful_time_of_threads() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -148,3 +150,19 @@ def test_reserves_do_not_go_where_links_lead(tmp_path: Path) -> None:
         (run_dir / name).symlink_to(outside)
     directory.keep_reserves(run_dir)
     assert outside.read_text() == "mine"
+
+
+def test_a_small_file_takes_little_memory_however_large_it_may_be(tmp_path: Path) -> None:
+    """Login nodes and batch systems limit address space (ulimit -v)."""
+    small = tmp_path / "small"
+    small.write_text("content")
+    code = (
+        "import resource; from pathlib import Path; from tare import private_files\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))\n"
+        f"path = Path({str(small)!r})\n"
+        "print(private_files.read_regular(path, 1 << 30))\n"
+        "with private_files.opened_directory(path.parent) as directory:\n"
+        "    print(directory.read('small', 1 << 30))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "b'content'\nb'content'\n", done.stderr

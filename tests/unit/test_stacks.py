@@ -130,6 +130,13 @@ def test_who_waits_in_openmp_is_in_none_of_the_functions_of_the_program(spins: s
     assert inner.function == said
 
 
+def test_a_runtime_of_openmp_that_called_the_program_does_not_wait() -> None:
+    runtime = "/lib/libgomp.so.1"
+    worker = [site(frame("burn"), frame("solve"), frame("", "", runtime))]
+    found = code_times.by(run_of([sample(0, 0, 50)], worker), ["function"])
+    assert [each.function for each in found] == ["burn", "solve", "(libgomp.so.1)"]
+
+
 def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
     rows = [sample(0, 0, 50), sample(1, 0, 250), sample(0, 2, 40), sample(1, 2, 42)]
     found = {
@@ -271,6 +278,14 @@ def test_functions_of_two_runs() -> None:
     smooth, walk = code_diff.changes([base, base_again], [new, again])
     assert (smooth.differs, walk.differs) == (True, False)
     assert smooth.more_ns == 3_010 * MS
+
+
+def test_who_spins_in_openmp_does_not_slow_down_the_function_that_waits() -> None:
+    spinning = [site(frame("", "", "/lib/libgomp.so.1"), frame("tasks"), frame("main")), site(frame("tasks"))]
+    base = run_of([sample(0, 0, 50, "tasks"), sample(0, 1, 100, "tasks")], spinning)
+    new = run_of([sample(0, 0, 450, "tasks"), sample(0, 1, 100, "tasks")], spinning)
+    found = {each.function: each.more_ns for each in code_diff.changes([base], [new])}
+    assert found == {stacks.IN_OPENMP: 4_000 * MS, "tasks": 0}
 
 
 def test_several_functions_of_which_none_explains_half_are_not_told() -> None:

@@ -228,6 +228,8 @@ def test_profile_refuses_what_makes_no_sense(tare: Tare, run_dir: Path, options:
         (["--function", ""], "--function '': no such function; there are MPI_Recv, MPI_Send, MPI_Comm_rank"),
         (["--rank", "0", "--rank", "9"], "--rank 9: this run has ranks 0-1"),
         (["--rank", "-1"], "--rank -1: this run has ranks 0-1"),
+        (["--rank", "2147483648"], "--rank 2147483648: this run has ranks 0-1"),
+        (["--function", "MPI_Nope"], "--function MPI_Nope: no such function; there are MPI_Recv, MPI_Send"),
     ],
 )
 def test_what_is_not_there_is_named(

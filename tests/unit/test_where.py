@@ -268,6 +268,13 @@ def test_rank_that_has_ended_is_waited_for_in_vain() -> None:
     assert [each.call.rank for each in found.blocked] == [0]
 
 
+def test_how_long_a_killed_rank_was_in_its_call_is_not_known_while_the_run_goes_on() -> None:
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Barrier"), computing(2), computing(3)]
+    rows = {row.rank: row for row in where.look(running(*calls, states={1: "killed"})).rows}
+    assert rows[0].for_ns == 1_100_000_000
+    assert rows[1].inside and rows[1].for_ns is None
+
+
 def test_finalize_is_for_all() -> None:
     finalizing = [call(rank, "MPI_Finalize", communicator=-1) for rank in (1, 2, 3)]
     assert blocked(running(*finalizing, call(0, "MPI_Recv", 1, 7))) == [0, 1, 2, 3]

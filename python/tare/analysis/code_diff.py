@@ -69,8 +69,9 @@ def changes(base: Sequence[Run], new: Sequence[Run]) -> list[CodeChange]:
 def _by_function(run: Run) -> dict[Code, Sampled]:
     found: dict[Code, Sampled] = defaultdict(Sampled)
     for row in stacks.samples(run):
-        if row.activity == "program" and row.caller:
-            key = row.caller, PurePath(row.file or "").name
+        name = stacks.function_of(row, run.sites) if row.activity == "program" else stacks.UNKNOWN
+        if name != stacks.UNKNOWN:
+            key = name, PurePath(row.file or "").name if name == row.caller else ""
             found[key] = found[key].plus(Sampled(row.time_ns, row.samples))
     return found
 

@@ -167,15 +167,19 @@ def _codes(row: StackSamplesRow, sites: Sequence[Site], *, by_line: bool) -> tup
     By line it is that of the innermost function of the program itself, which may have called a library.
     """
     path = sites[row.site].path if row.site is not None else ()
-    codes = list(dict.fromkeys(code for frame in path for code in _codes_of(frame, by_line=by_line)))
+    of_path = (_codes_of(frame, inner, by_line=by_line) for inner, frame in enumerate(path))
+    codes = list(dict.fromkeys(code for of_frame in of_path for code in of_frame))
     if by_line:
         return (function_name(row), row.file or None, row.object or None, row.line or None), codes
     return (codes[0] if codes else (UNKNOWN, None, None, None)), codes
 
 
-def _codes_of(frame: Frame, *, by_line: bool) -> Iterator[Code]:
-    """The function of a frame, or its line; and the function that it is inlined in."""
-    name, place = function_name(frame), (frame.file or None, frame.object or None)
+def _codes_of(frame: Frame, inner: int, *, by_line: bool) -> Iterator[Code]:
+    """The function of a frame, or its line; and the function that it is inlined in.
+
+    `inner`: the number of frames below it.
+    """
+    name, place = function_name(frame, is_innermost=not inner), (frame.file or None, frame.object or None)
     yield name, *place, (frame.line or None) if by_line else None
     if not by_line and (outer := INLINED.search(name)):
         yield outer[1], *place, None

@@ -15,7 +15,7 @@ from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.profile import summed
 from tare.analysis.rows import AtPlace
-from tare.functions import OUTSIDE_NET
+from tare.functions import OUTSIDE_NET, contains_program, meaning
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -195,11 +195,17 @@ def _added(rows: Iterable[tuple[Hashable, ProfileRow]]) -> Values:
     return found
 
 
+def _has_time_of_its_own(function: str) -> bool:
+    """Whether it neither bounds the net time nor contains the program."""
+    is_of_mpi = meaning(function).source == "MPI"
+    return function not in OUTSIDE_NET if is_of_mpi else not contains_program(function)
+
+
 def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> list[Line]:
     rows: dict[Hashable, ProfileRow] = {}
     for values in (*base, *new):
         for key, sums in values.items():
-            if sums.row.function not in OUTSIDE_NET:
+            if _has_time_of_its_own(sums.row.function):
                 rows[key] = sums.row  # the last one, of the new runs, provides the line
     lines = []
     for key, row in rows.items():

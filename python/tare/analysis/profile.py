@@ -80,6 +80,10 @@ class Chosen:
         """The arguments of Run.profile() that choose these calls."""
         return {name: sorted(chosen) for name, chosen in vars(self).items() if chosen}
 
+    def may_be_there(self) -> bool:
+        """Whether a run can have all of these ranks and worlds, as far as their numbers say."""
+        return all(0 <= number < 1 << 31 for number in self.ranks | self.worlds)
+
 
 def columns(keys: Sequence[Key]) -> list[str]:
     """The fields of a row by these keys, in the order of JSON and CSV."""

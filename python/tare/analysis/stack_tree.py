@@ -216,8 +216,11 @@ class _Grown:
     def _path(self, site: int | None) -> list[tuple[int, int | None]]:
         if site not in self._paths:
             found: list[tuple[int, int | None]] = []
-            for frame in reversed(profile.call_path(site, self._sites).path):
-                name, object_ = stacks.function_name(frame), frame.object or None
+            path = profile.call_path(site, self._sites).path
+            for inner in reversed(range(len(path))):
+                frame = path[inner]
+                name = stacks.function_name(frame, is_innermost=not inner)
+                object_ = frame.object or None
                 above = found[-1][0] if found else 0
                 if inlined := INLINED.search(name):
                     name, above = name[: inlined.start()], self._child(above, inlined[1], object_, call=False)

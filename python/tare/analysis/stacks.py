@@ -42,9 +42,12 @@ def samples(recorded: Run, chosen: Chosen | None = None) -> Sequence[StackSample
     ]
 
 
-def function_name(frame: AtPlace) -> str:
-    """The function of a frame; if it is not known, the file that has its code."""
-    if not frame.caller and is_in_openmp(frame):
+def function_name(frame: AtPlace, *, is_innermost: bool = True) -> str:
+    """The function of a frame; if it is not known, the file that has its code.
+
+    A runtime of OpenMP that has called other code neither waits nor schedules.
+    """
+    if is_innermost and not frame.caller and is_in_openmp(frame):
         return IN_OPENMP
     return frame.caller or (f"({PurePath(frame.object).name})" if frame.object else UNKNOWN)
 

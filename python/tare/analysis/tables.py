@@ -69,7 +69,7 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
     """The fields of a row, in the order of JSON and CSV."""
     names = ["world"]
     if subject == "region":
-        return [*names, *(key for key in keys if key != "region"), *REGION_FIGURES]
+        return [*names, *(key for key in with_rank(keys) if key != "region"), *REGION_FIGURES]
     if subject == "file":
         return [*names, "rank" if "rank" in keys else "ranks", *FILE_FIGURES]
     for key in keys:
@@ -78,6 +78,14 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
     if "rank" not in keys:
         names += ("ranks",) if subject == "peer" else PHASE_OVER_RANKS
     return names
+
+
+def with_rank(keys: Sequence[str]) -> list[str]:
+    """The keys of the table by region, with that of ranks before that of threads, which are numbered by rank."""
+    found = []
+    for key in keys:
+        found += ["rank", key] if key == "thread" and "rank" not in keys else [key]
+    return found
 
 
 def peer_rows(run: Run, keys: Sequence[str], chosen: Chosen) -> list[PeersRow]:

@@ -319,10 +319,10 @@ class _Description:
         return rows
 
     def _until_ns(self, process: Process) -> int | None:
-        """Now, if it runs; if it was killed with the whole run, the end of that."""
-        if process.state == "running" or not self._is_over:
+        """Now, if it runs; if it was killed with the whole run, the end of that; else it is not known."""
+        if process.state == "running":
             return process.start_ns + process.wall_ns
-        return self._end_ns
+        return self._end_ns if self._is_over else None
 
     def _request(self, request: PendingRequest) -> Pending:
         return Pending(

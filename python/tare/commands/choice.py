@@ -85,11 +85,13 @@ def _check_numbers(option: str, what: str, wanted: Iterable[int], there: Collect
             raise CommandError(f"{option} {number}: {has if there else NOTHING_MEASURED}")
 
 
-def _meant(name: str, known: Sequence[str], functions: Sequence[str]) -> str:
+def _meant(name: str, known: Sequence[str], names: Sequence[str]) -> str:
     """Names that are like it: those of the run first."""
-    if near := _near(name, known):
+    if _bare(name) != name.casefold():  # it says that it is of MPI
+        names = [each for each in names if functions.meaning(each).source == "MPI"]
+    if near := _near(name, [each for each in known if each in names or not functions.is_known(each)]):
         return f"no function of this name is called; is it {' or '.join(near)}?"
-    if near := _near(name, functions):
+    if near := _near(name, names):
         return f"no such function; {' or '.join(near)} {'are' if len(near) > 1 else 'is'} not called"
     return f"no such function; {_there_are(known)}"
 

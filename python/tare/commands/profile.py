@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import fields as dataclass_fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -137,11 +138,9 @@ def profile(
         return
     of_code = code_times.is_by_code(names) and bool(stacks.samples(recording, chosen))
     by_thread = of_code and "thread" in names
-    if by_thread and csv:
-        raise UsageError(f"--csv does not go with --by {by}: calls are not known by thread; take --json")
     subject = None if by_thread else _subject_of(names)
     # So that the profiles are read once, for the table and for the processes that the checks need.
-    if subject is None and not by_thread:
+    if subject is None and not by_thread and chosen.may_be_there():
         recording.expect_profile(names, **chosen.arguments())
     _check(recording, chosen)
     if by_thread:
@@ -156,13 +155,19 @@ def profile(
             if "rank" in names:
                 content["differences"] = [asdict(each) for each in _differences(recording, chosen)]
         print_json(SCHEMA, run, content)
+    elif csv and of_code:
+        from tare.reporters import csv as csv_reporter
+
+        times = code_times.by(recording, names, chosen)
+        columns = [each.name for each in dataclass_fields(code_times.CodeTime)]
+        csv_reporter.write_rows(sys.stdout, columns, [asdict(each) for each in times[: limit or None]])
     elif csv:
         from tare.reporters import csv as csv_reporter
         from tare.reporters.paths import in_cell
 
         csv_reporter.write_rows(sys.stdout, found.columns, [in_cell(row) for row in found.records()])
     elif of_code:
-        _show_code(recording, names, chosen, sort, limit, markdown=markdown)
+        _show_code(recording, found, chosen, sort, limit, markdown=markdown)
     elif found.rows:
         _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
@@ -381,16 +386,27 @@ def _show(
 
 
 def _show_code(
-    recording: Run, names: list[str], chosen: Chosen, sort: Sort | None, limit: int, *, markdown: bool
+    recording: Run,
+    table: _Table,
+    chosen: Chosen,
+    sort: Sort | None,
+    limit: int,
+    *,
+    markdown: bool,
 ) -> None:
-    """The functions or lines of the program among those of MPI and of other sources of events."""
+    """The functions or lines of the program among those of MPI and of other sources of events.
+
+    `table`: of the calls alone.
+    """
     from tare.reporters import code_times as reporter
     from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import profile as calls_reporter
     from tare.reporters.console import console
     from tare.reporters.terminal import show_sheet
 
     if sort not in (None, Sort.TIME, Sort.CALLS):
         raise UsageError(f"--sort {sort} does not go with the functions of the program")
+    names = table.keys
     found = code_times.by(recording, names, chosen)
     if "rank" in names:
         found = [
@@ -407,6 +423,9 @@ def _show_code(
     show_sheet(out, sheet)
     if limit and len(found) > limit:
         out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
+    if recording.has_counted_spells and table.calls:
+        calls_reporter.show_what_was_counted(out, table.calls)
+    calls_reporter.show_unreturned(out, recording)
     if "rank" in names:
         ranks = rank_differences.ranks_of(recording)
         for sentence in reporter.sentences(_differences(recording, chosen), ranks):

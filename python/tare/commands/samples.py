@@ -63,8 +63,13 @@ def samples(
     ] = False,
     sort: Annotated[Sort, Option(help="Sort by this, largest first.")] = Sort.MEAN,
     limit: Annotated[
-        int, Option(min=0, help="Print at most N rows, and N lines of each analysis; 0 prints all.")
-    ] = 20,
+        int | None,
+        Option(
+            min=0,
+            help="Print at most N rows, and N lines of each analysis; 0 prints all. (default: 20; in JSON "
+            "and CSV all)",
+        ),
+    ] = None,
     source: Annotated[list[int] | None, Option(help="Only messages of this rank (may be repeated).")] = None,
     destination: Annotated[
         list[int] | None, Option(help="Only messages to this rank (may be repeated).")
@@ -93,7 +98,8 @@ def samples(
         if (not source or row.source in source) and (not destination or row.destination in destination)
     ]
     rows = _sorted(analysis.summed(chosen, recording.sites, keys, exact=exact_sizes or json), sort)
-    shown = rows[:limit] if limit else rows
+    most = (0 if json or csv else 20) if limit is None else limit
+    shown = rows[:most] if most else rows
     counts = analysis.totals(recording.sample_summaries)
     if json:
         specs = list(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
@@ -118,9 +124,9 @@ def samples(
 
         out = console()
         by_powers = not exact_sizes and "size" in keys and analysis.has_many_lengths(chosen)
-        reporter.show(out, recording, rows, keys, counts, limit, by_powers=by_powers)
+        reporter.show(out, recording, rows, keys, counts, most, by_powers=by_powers)
         sample_drawings.draw(out, chosen, recording.sites)
-        reporter.show_results(out, recording, limit)
+        reporter.show_results(out, recording, most)
     conclude(recording)
     if not rows and (source or destination):
         raise CommandError("no sampled message matches --source and --destination")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import databases
+from tare import databases, private_files
 from tare.errors import CommandError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def write(table: Table[EventsRow], to: Path) -> None:
     """All rows of the table, in their order; a file that cannot be written whole is removed."""
-    part = to.parent.resolve() / f"{to.name}.part"
+    part = private_files.part_of(to.parent.resolve() / to.name)
     duckdb = databases.module()
     try:
         with databases.in_memory(writes_to=part.parent) as connection:

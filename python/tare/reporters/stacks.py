@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import __version__, functions
+from tare import __version__, functions, private_files
 from tare.analysis import profile, stacks
 from tare.analysis.stacks import function_name
 from tare.errors import CommandError
@@ -65,8 +65,13 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
 
 
 def _places(of: profile.CallPath) -> Iterator[Place]:
-    for frame in reversed(of.path):
-        yield visible(function_name(frame)), frame.file and visible(frame.file), frame.line
+    for inner in reversed(range(len(of.path))):
+        frame = of.path[inner]
+        yield (
+            visible(function_name(frame, is_innermost=not inner)),
+            frame.file and visible(frame.file),
+            frame.line,
+        )
         if frame.tail_call:
             yield visible(frame.tail_call), None, None
 
@@ -117,7 +122,7 @@ def write_speedscope(stacks: list[Stacks], to: Path, name: str) -> None:
 
 
 def _write(text: str, to: Path) -> None:
-    part = to.with_name(f"{to.name}.part")
+    part = private_files.part_of(to)
     try:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
         part.replace(to)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare import units
+from tare.analysis.tables import with_rank
 from tare.reporters import profile, terminal
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.units import NOTHING
@@ -90,7 +91,8 @@ def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: in
 
 
 def _region_sheet(rows: Sequence[Region], keys: Sequence[str], worlds: int) -> Sheet:
-    columns = [column for key in keys for column in OF_KEY[key]]
+    shown = with_rank(keys) if any(row.rank not in (None, -1) for row in rows) else keys
+    columns = [column for key in shown for column in OF_KEY[key]]
     columns += (*REGION_FIGURES, *((WORK_OF_THREAD,) if "thread" in keys else OVER_THREADS), IDLE)
     return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)
 

@@ -147,7 +147,8 @@ def _must_be_complete(run_dir: Path) -> None:
     left = _segments_left(run_dir)
     if left:
         raise CommandError(
-            f"{run_dir}: records of {len(left)} processes are still in {left[0].parent}; "
+            f"{run_dir}: records of {units.number_of(len(left), 'process', 'processes')} are still in "
+            f"{left[0].parent}; "
             "wait for the run to end, or `tare recover` it"
         )
 

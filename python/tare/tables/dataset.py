@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tare import databases
+from tare import databases, private_files
 from tare.errors import CommandError
 from tare.reporters import csv
 from tare.runs import sql
@@ -35,8 +35,7 @@ def write(run: Run, to: Path, kind: Literal["parquet", "csv"]) -> int:
     Parquet: TABLE/*.parquet, of long tables TABLE/world=W/rank=R/*.parquet, as DuckDB, Spark and pandas read
     them; the files have these columns too. CSV: TABLE.csv.
     """
-    part = to.parent.resolve() / f"{to.name}.part"
-    shutil.rmtree(part, ignore_errors=True)
+    part = private_files.part_of(to.parent.resolve() / to.name)
     tables = run.tables()
     connection = sql.connect({name: tables[name] for name in written()}, writes_to=part)
     import duckdb

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "exporters/output_file.h"
+
 namespace tare::exporters::otf2 {
 namespace {
 
@@ -22,11 +24,8 @@ constexpr OTF2_FlushCallbacks flushes{flush_always, nullptr};
 
 }  // namespace
 
-Archive::Archive(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
+Archive::Archive(std::string path) : path_(std::move(path)), part_(part_name(path_)) {
   OTF2_Error_RegisterCallback(take_error, this);
-  std::error_code error;
-  // Removes what a killed export has left.
-  std::filesystem::remove_all(part_, error);
   if (::mkdir(part_.c_str(), 0777) != 0) {
     failure_ = "cannot write " + path_ + ": " + std::strerror(errno);
     part_.clear();

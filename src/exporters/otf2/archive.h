@@ -10,8 +10,8 @@
 
 namespace tare::exporters::otf2 {
 
-// The files lie in the directory PATH.part, which is renamed when all are complete. After a failure nothing more is
-// written, and finish() returns the first failure. Without finish() nothing is left. Only one at a time.
+// The files lie in the directory part_name(PATH), which is renamed when all are complete. After a failure nothing more
+// is written, and finish() returns the first failure. Without finish() nothing is left. Only one at a time.
 class Archive {
  public:
   explicit Archive(std::string path);

@@ -12,8 +12,8 @@ namespace tare::reader {
 // A communicator of the run.
 struct CommunicatorInfo {
   int world = 0;
-  std::string name;  // "#3" for the one at index 3 of Run::communicators() if the program gave it none
-  std::int32_t size = 0;
+  std::string name;       // "#3" for the one at index 3 of Run::communicators() if the program gave it none
+  std::int32_t size = 0;  // of an intercommunicator: of both groups
   bool inter = false;
   std::uint64_t key = 0;                  // 0: not known
   std::optional<Members> members;         // nothing: not known; of an intercommunicator: the local group of one process

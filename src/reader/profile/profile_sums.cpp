@@ -98,7 +98,9 @@ void ProfileSummer::end() {
 }
 
 void ProfileSummer::add(const ProfileRow& row) {
-  if (row.calls == 0) return;
+  // The thread that completes a request may not be the one whose call has started it.
+  const bool has_completed = row.bytes != 0 || row.received != 0 || row.waited_ticks != 0;
+  if (row.calls == 0 && !has_completed) return;
   const std::uint16_t function = FunctionNames::lookup(*process_->functions, row.function);
   const bool known = function != FunctionNames::other;  // else the row sums calls for which the table had no room
   // In rows of other sources than MPI, it is the number of what the calls worked on.

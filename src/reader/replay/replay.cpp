@@ -27,6 +27,7 @@ struct MessageEvents {
 struct Started {
   bool is_known = true;         // whether it is known what its completion waits for
   std::optional<Event> awaits;  // the event that its completion waits for, if any
+  bool takes = false;           // that is a message, of a certain place in its channel
   // For a receive whose message is not known yet: its communicator, and the timeline and step at which it was posted.
   std::int32_t communicator = -1;
   std::size_t timeline = 0;
@@ -225,7 +226,7 @@ void World::keep(Thread& thread, const EventRow& row) {
 // If the call starts a request, the completion of the request waits for the event; else the call itself.
 void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event) {
   if (request != no_request)
-    started(rank, thread, request) = {true, event, -1, 0, {}};
+    started(rank, thread, request) = {true, event, false, -1, 0, {}};
   else if (event)
     engine_.await(thread.timeline, *event, thread.waits_at);
 }
@@ -271,7 +272,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
       break;
   }
   if (is_known) return;
-  if (starts_request) started(rank, thread, row.request) = {false, {}, -1, 0, {}};
+  if (starts_request) started(rank, thread, row.request) = {false, {}, false, -1, 0, {}};
   keep(thread, row);
 }
 
@@ -294,13 +295,14 @@ bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   if (!is_known(of.communicator)) return false;
   if (is_open && of.request != no_request) {
     const std::size_t posted = engine_.reach(thread.timeline, {});
-    started(rank, thread, of.request) = {true, {}, of.communicator, thread.timeline, posted};
+    started(rank, thread, of.request) = {true, {}, false, of.communicator, thread.timeline, posted};
     return true;
   }
   if (is_open || of.peer_world < 0) return false;
   const MessageEvents m = message({of.communicator, of.peer_world, rank.process->record.rank, of.tag}, false);
   engine_.reach(thread.timeline, m.posted);
   wait(rank, thread, of.request, m.sent);
+  if (of.request != no_request) started(rank, thread, of.request).takes = true;
   return true;
 }
 
@@ -313,7 +315,7 @@ void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
       send(rank, thread, of, false);
     else if (is_known)
       is_known = receive(rank, thread, of);
-    if (!is_known && of.request != no_request) started(rank, thread, of.request) = {false, {}, -1, 0, {}};
+    if (!is_known && of.request != no_request) started(rank, thread, of.request) = {false, {}, false, -1, 0, {}};
   };
   if (row.requests.empty() && row.request != no_request)
     add_one({row.communicator, row.peer, row.peer_world, row.tag, row.request}, row.bytes);
@@ -332,6 +334,10 @@ bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   const auto found = rank.started.extract(key_of(is_own ? thread.number : request.starter, request.request));
   if (found.empty()) return request.peer == no_peer;  // a send whose handle other requests had, too
   const Started& of = found.mapped();
+  if (of.takes && request.peer == no_peer) {  // later receives have taken the message that it was given
+    obstacle_ = "a receive was cancelled";
+    return true;
+  }
   if (of.awaits) engine_.await(thread.timeline, *of.awaits, thread.waits_at);
   if (!of.posted) return of.is_known;
   if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or MPI_PROC_NULL

@@ -407,8 +407,8 @@ void RunLoader::index_communicators(Process& process) {
         communicator_index_.try_emplace(identity_of(communicator, number, process.world), next);
     process.communicators.set(number, entry->second);
     if (is_new)
-      run_.communicators_.push_back({process.world, communicator.name, communicator.size, communicator.remote_size != 0,
-                                     communicator.key, members(communicator.group),
+      run_.communicators_.push_back({process.world, communicator.name, communicator.size + communicator.remote_size,
+                                     communicator.remote_size != 0, communicator.key, members(communicator.group),
                                      members(communicator.remote_group)});
     else if (std::string& name = run_.communicators_[static_cast<std::size_t>(entry->second)].name; name.empty())
       name = communicator.name;  // only some of the processes may have named it

@@ -284,6 +284,9 @@ TEST_F(RunTest, CommunicatorsOfOneKeyAreOneAndHaveMembers) {
   EXPECT_EQ(row.key, 77U);
   ASSERT_TRUE(row.members);
   EXPECT_EQ(row.members->runs().size(), 2U);
+  EXPECT_EQ(row.size, 3);
+  const std::int32_t between = run.processes()[0].communicators.find(9);
+  EXPECT_EQ(run.communicators()[static_cast<std::size_t>(between)].size, 3 + 2) << "of both groups";
   EXPECT_FALSE(row.remote_members);
   std::vector<std::int32_t> members;
   for (std::int32_t rank = -2; rank < 4; ++rank) members.push_back(row.world_rank(5, rank));

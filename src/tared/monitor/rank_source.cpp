@@ -140,8 +140,8 @@ void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& 
       event.now.bytes += static_cast<double>(sums.bytes);
     }
   };
-  // Rows exist only for calls that were made, except for row 0, which takes what has no row.
-  const auto is_empty = [](const Sums& sums) { return sums.calls == 0 && sums.ticks == 0; };
+  // A row without calls may have the bytes of requests that another thread has started.
+  const auto is_empty = [](const Sums& sums) { return sums.calls == 0 && sums.ticks == 0 && sums.bytes == 0; };
   const std::uint32_t rows = std::min(section.head.rows, file_.header().row_capacity);
   for (std::uint32_t i = 0; i < rows; ++i)
     if (!is_empty(section.rows[i])) add(event_of_row(*block, i, taker), section.rows[i]);

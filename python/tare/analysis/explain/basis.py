@@ -62,7 +62,7 @@ class Basis:
         self.run = run
         run.expect_profile(["line"])
         if run.meta.options.sources:
-            run.expect_profile(["line", "rank"])
+            run.expect_profile(["line", "rank"], ["site"])
         run.expect_exchanges(MAX_GROUPS)
         worlds = by_world(run.processes)
         self.world = max(worlds, key=lambda each: sum(p.net_ns for p in worlds[each]), default=-1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis import profile, stacks
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import row_place
+from tare.analysis.rows import Placed, row_place
 from tare.functions import meaning, of_meaning
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ MPI_IO = "MPI-IO"  # the interface of calls of MPI
 # A rank is the only one that does something if the others do less than this part of it.
 ALONE = 0.1
 ONE_RANK = ("slow rank", "load imbalance")
+
+
+Code = list[tuple[str | None, str | None]]  # of a call path: the file and the name of each function
 
 
 class Outside:
@@ -45,6 +48,19 @@ class Outside:
     def of_files(self) -> list[ProfileRow]:
         """Calls on files."""
         return [row for row in self.lines if meaning(row.function).source == "files"]
+
+    @cached_property
+    def lock_paths(self) -> dict[tuple[str, Placed], list[Code]]:
+        """The call paths of what threads wait for at each line, the innermost function first."""
+        if not self._run.meta.options.sources:
+            return {}
+        rows = [
+            row
+            for row in profile.summed(self._run, ["site"])
+            if row.world == self._world and meaning(row.function).waits == "locks"
+        ]
+        of_lines = grouped(rows, lambda row: (row.function, row_place(row)))
+        return {line: [_code_of(self._run, row) for row in of_line] for line, of_line in of_lines.items()}
 
     @cached_property
     def files(self) -> list[FilesRow]:
@@ -72,6 +88,11 @@ class Outside:
         if not self._run.meta.options.sources:
             return []
         return [row for row in self._run.rows(self._run.regions) if row.world == self._world]
+
+
+def _code_of(run: Run, row: ProfileRow) -> Code:
+    path = run.sites[row.site].path if row.site is not None and row.site >= 0 else ()
+    return [(frame.file, frame.caller) for frame in path] or [(row.file, row.caller)]
 
 
 def _time_ns(row: FilesRow) -> int:

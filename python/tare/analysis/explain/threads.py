@@ -7,7 +7,7 @@ do, which is what the threads idle, divided by their number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis import regions
@@ -23,7 +23,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.outside import REGION
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import line_of, placed, row_place
+from tare.analysis.rows import Placed, line_of, placed, row_place
 from tare.functions import meaning
 from tare.units import NS_PER_S
 
@@ -42,25 +42,41 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
         return []
     by_rank = regions.summed(rows, ["rank"])
     teams = {rank: max(of.threads for of in found) for rank, found in _by_rank(by_rank).items()}
-    contended = _contention(basis, teams)
-    left_ns = float(sum(each.time_ns for each in contended))
+    contended = _contention(basis, by_rank, teams)
     found = []
-    for of_line in grouped(by_rank, lambda of: line_of(placed(of))).values():
-        # What they wait for critical sections is told; it may be in any region.
+    for at, of_line in grouped(by_rank, lambda of: line_of(placed(of))).items():
         cost_ns = sum(map(_cost_ns, of_line))
-        told_ns = min(cost_ns, left_ns)
-        left_ns -= told_ns
+        told_ns = sum(each.take(at, cost_ns) for each in contended)
         if basis.share(cost_ns - told_ns) < MIN_SHARE:
             continue
-        of_region = _of_region(basis, of_line, 1 - told_ns / cost_ns)
+        of_region = _of_region(basis, of_line, max(1 - told_ns / cost_ns, 0))
         reason = next((each for each in contended if _is_due_to(of_region, each)), None)
         if reason is None:
             found.append(of_region)
         else:
-            contended[contended.index(reason)] = _with_end(basis, reason, of_region)
+            reason.finding = _with_end(basis, reason.finding, of_region)
     is_tiny = any(each.kind == "tiny regions" for each in found)
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
-    return sorted([*contended, *found, *serial], key=lambda each: -each.time_ns)
+    told = [each.finding for each in contended if basis.share(each.finding.time_ns) >= MIN_SHARE]
+    return sorted([*told, *found, *serial], key=lambda each: -each.time_ns)
+
+
+@dataclass
+class _Contended:
+    """The waits for a critical section or a lock."""
+
+    finding: Finding
+    regions: frozenset[Placed]  # which threads enter it in; none: not known, so it may be any
+    longest_ns: int  # of one wait
+    untaken_ns: float  # what has been taken for the idle time of no region
+
+    def take(self, region: Placed, idle_ns: float) -> float:
+        """The part of a region's idle time that is in these waits, which no other region gets."""
+        if self.regions and region not in self.regions:
+            return 0.0
+        taken_ns = min(idle_ns, self.untaken_ns)
+        self.untaken_ns -= taken_ns
+        return taken_ns
 
 
 def _cost_ns(of: Region) -> float:
@@ -103,20 +119,21 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
     )
 
 
-def _is_due_to(region: Finding, contended: Finding) -> bool:
+def _is_due_to(region: Finding, contended: _Contended) -> bool:
     """Whether threads with even work idle at the end of a region because they enter its section in turn.
 
     Who enters it last then leaves it last: the others wait there as long as they waited for the section once.
+    That may be the whole wait: a thread that gives a lock back often gets it again before the others.
     """
+    found = contended.finding
     is_even = (region.most_ns or 0.0) < UNEVEN * (region.mean_ns or 0.0)
-    times = max(contended.calls / (region.calls * (region.threads or 1)), 1)  # that a thread enters it
-    is_inside = (region.at.file, region.at.caller) == (contended.at.file, contended.at.caller) != (None, None)
+    once_ns = min(found.time_ns, contended.longest_ns * region.calls)
     return (
         region.kind == "idle threads"
         and is_even
-        and is_inside
-        and set(region.ranks) <= set(contended.ranks)
-        and region.time_ns <= AS_LONG * contended.time_ns / times
+        and region.at in contended.regions
+        and set(region.ranks) <= set(found.ranks)
+        and region.time_ns <= AS_LONG * once_ns
     )
 
 
@@ -127,30 +144,52 @@ def _with_end(basis: Basis, contended: Finding, region: Finding) -> Finding:
     )
 
 
-def _contention(basis: Basis, teams: dict[int, int]) -> list[Finding]:
+def _contention(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> list[_Contended]:
     """Lines where threads wait for one another to leave a critical section or to give back a lock."""
     rows = [row for row in basis.outside_mpi.lines if meaning(row.function).waits == "locks"]
     found = []
     for (function, at), of_line in grouped(rows, lambda row: (row.function, row_place(row))).items():
-        costs = added((row.rank or 0, row.time_ns / teams.get(row.rank or 0, 1)) for row in of_line)
-        if basis.share(sum(costs.values())) >= MIN_SHARE:
-            ranks = _named(costs)
-            of_line = [row for row in of_line if row.rank in ranks] if ranks else of_line
-            cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
-            calls = sum(row.calls for row in of_line)
-            found.append(
-                Finding(
-                    kind="contention",
-                    share=basis.share(cost_ns),
-                    time_ns=round(cost_ns),
-                    function=function,
-                    at=at,
-                    ranks=ranks,
-                    calls=calls,
-                    mean_ns=sum(row.time_ns for row in of_line) / max(calls, 1),
-                )
-            )
+        inside = _regions_of(basis, function, at, by_rank)
+        of_regions = [of for of in by_rank if line_of(placed(of)) in inside]
+        sizes = teams | {
+            rank: max(of.threads for of in of_rank) or 1 for rank, of_rank in _by_rank(of_regions).items()
+        }
+        costs = added((row.rank or 0, row.time_ns / _of_rank(sizes, row.rank)) for row in of_line)
+        ranks = _named(costs)
+        of_line = [row for row in of_line if row.rank in ranks] if ranks else of_line
+        cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
+        calls = sum(row.calls for row in of_line)
+        finding = Finding(
+            kind="contention",
+            share=basis.share(cost_ns),
+            time_ns=round(cost_ns),
+            function=function,
+            at=at,
+            ranks=ranks,
+            calls=calls,
+            mean_ns=sum(row.time_ns for row in of_line) / max(calls, 1),
+        )
+        longest_ns = max(row.max_ns or 0 for row in of_line)
+        found.append(_Contended(finding, inside, longest_ns, cost_ns))
     return found
+
+
+def _of_rank(sizes: dict[int, int], rank: int | None) -> int:
+    return sizes.get(-1 if rank is None else rank, 1)
+
+
+def _regions_of(basis: Basis, function: str, at: Placed, by_rank: Sequence[Region]) -> frozenset[Placed]:
+    """The regions that waits are in: those of the innermost function on a call path that has any.
+
+    The code of a region has the name of its function.
+    """
+    of_code = grouped(by_rank, lambda of: (of.file, of.caller))
+    paths = basis.outside_mpi.lock_paths.get((function, at)) or [[(at.file, at.caller)]]
+    found: set[Placed] = set()
+    for path in paths:
+        code = next((each for each in path if each in of_code and each != (None, None)), None)
+        found |= {line_of(placed(of)) for of in of_code.get(code, ())} if code else set()
+    return frozenset(found)
 
 
 def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> list[Finding]:
@@ -158,8 +197,10 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
     if basis.has_threads:
         return []
     in_regions = {rank: sum(of.time_ns for of in found) for rank, found in _by_rank(by_rank).items()}
+    blocked = _blocked_outside(basis)
     serial_ns = {
-        rank: max(useful_ns - in_regions.get(rank, 0), 0) for rank, useful_ns in basis.useful_ns.items()
+        rank: max(useful_ns - in_regions.get(rank, 0) - blocked.get(rank, 0), 0)
+        for rank, useful_ns in basis.useful_ns.items()
     }
     costs = {rank: ns * (1 - 1 / teams.get(rank, 1)) for rank, ns in serial_ns.items()}
     if basis.share(sum(costs.values())) < MIN_MPI_SHARE:
@@ -178,6 +219,20 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
             calls=teams.get(worst, 1),
         )
     ]
+
+
+def _blocked_outside(basis: Basis) -> dict[int, int]:
+    """How long the first thread of each rank slept outside of MPI and of regions, ns.
+
+    What it idles in regions, it may have slept.
+    """
+    own = [row for row in basis.outside_mpi.regions if row.regions]
+    idle = added((row.rank, row.team_ns - row.work_ns) for row in own)
+    return {
+        each.rank: max(each.scheduling.blocked_outside_ns - idle.get(each.rank, 0), 0)
+        for each in basis.processes
+        if each.scheduling is not None
+    }
 
 
 def _named(costs: dict[int, float]) -> tuple[int, ...]:
