@@ -81,7 +81,7 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
 
 
 def with_rank(keys: Sequence[str]) -> list[str]:
-    """The keys of the table by region, with that of ranks before that of threads, which are numbered by rank."""
+    """The keys of the table by region, with that of ranks before that of threads, which ranks number."""
     found = []
     for key in keys:
         found += ["rank", key] if key == "thread" and "rank" not in keys else [key]
