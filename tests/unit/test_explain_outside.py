@@ -10,6 +10,7 @@ from tare.analysis.explain import files, outside, threads
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Losses
+from tare.analysis.rows import row_place
 from tare.reporters.explanation import sentence
 
 MS = 1_000_000
@@ -174,7 +175,7 @@ def test_waits_are_those_of_the_region_that_they_are_in() -> None:
         each.caller = "crit"
     section = call("omp_critical", 0, 400, calls=40, line=23)
     section.caller, section.max_ns = "helper", 400 * MS  # the other thread gets it again and again
-    at = outside.row_place(section)
+    at = row_place(section)
     paths = {
         ("omp_critical", at): [[("/src/app.c", "helper"), ("/src/app.c", "crit"), ("/src/app.c", "main")]]
     }
