@@ -209,3 +209,15 @@ def test_every_mpi_is_named_in_info(mpi: MpiEnvironment, tare: Path, tmp_path: P
     assert {rank["abi"] for rank in info["ranks"]} == {mpi.abi}
     assert [rank["state"] for rank in info["ranks"]] == ["finished"] * RANKS
     assert info["program"] == "probe"
+
+
+@pytest.mark.parametrize("files", [8, 10])
+def test_with_too_few_descriptors_nothing_is_started_or_left(files: int, tare: Path, tmp_path: Path) -> None:
+    command: list[Path | str] = ["sh", "-c", f'ulimit -n {files}; exec "$0" "$@"', tare, "run"]
+    command += ["-o", tmp_path / "run", "--", "touch", tmp_path / "started"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "tare: cannot start the command: Too many open files; raise the limit of open files (ulimit -n)\n"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -341,7 +341,9 @@ def _counted(names: list[str]) -> str:
         return "parallel region of OpenMP"
     if "file" in names:
         return "file"
-    return "message" if "peer" in names else "call of MPI"
+    if "phase" in names:
+        return "time of a phase"
+    return "message between ranks" if "peer" in names else "call of MPI"
 
 
 def _why_none(recording: Run, names: list[str]) -> str:

@@ -112,7 +112,10 @@ def run(
     All signals are blocked (`signals.hold`); `held` were blocked before, and are so in the command.
     `modules`, which its end needs, are loaded while it runs.
     """
-    witness = signals.Witness()
+    try:
+        witness = signals.Witness()
+    except OSError as error:
+        raise cannot_begin(error) from error
     try:
         words = sanitizers.words(command)
         early = witness.early()
@@ -134,6 +137,13 @@ def run(
     return Ending(
         child, code if code >= 0 else None, -code if code < 0 else None, start_ns, wall_ns, ended_ns
     )
+
+
+def cannot_begin(error: OSError) -> CommandError:
+    """What is said where what watches a command cannot begin, so that the command is not started."""
+    many = error.errno in (errno.EMFILE, errno.ENFILE)
+    remedy = "; raise the limit of open files (ulimit -n)" if many else ""
+    return CommandError(f"cannot start the command: {error.strerror}{remedy}")
 
 
 def raw_clock_ns() -> int:

@@ -75,17 +75,24 @@ def measure(
             raise
         streams.tell(f"tare: {error}; the command runs unmeasured (--or-unmeasured)")
         return launch.run(command, os.environ, held)
+    is_watched = False
     try:
         variables = launch.environment(meta, run_dir, preload)
         of_run = (run_dir, directory.segment_dir(run_dir, meta), meta.run_id)
         watch = _native.EndingWatch(*of_run)
         respondent = _native.Respondent(*of_run, meta.run_key, watch)
         with tared.serving(meta, run_dir) as served, runner.watched(run_dir, respondent.answer):
+            is_watched = True
             ending = launch.run(command, variables, held, ("tare.runs.run", *modules))
             signals.let_stop()
     except CommandError:
         directory.discard(run_dir)
         raise
+    except OSError as error:
+        if is_watched:
+            raise
+        directory.discard(run_dir)
+        raise launch.cannot_begin(error) from error
     # Until here, meta.json has the time at which tare began to prepare the start.
     meta = replace(
         meta,
