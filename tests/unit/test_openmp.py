@@ -11,7 +11,7 @@ from tare._native import Process
 from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.hybrid import MORE_THREADS, hybrid_efficiencies, useful_of_threads
-from tare.analysis.regions import summed
+from tare.analysis.regions import limits, summed
 from tare.reporters import openmp
 from tare.reporters.tables import sheet
 
@@ -61,6 +61,12 @@ def test_regions_by_rank_and_thread() -> None:
     assert by_thread[0, 1, 7].idle_share == 0.75
     assert by_thread[0, 1, 7].calls == 10
     assert by_thread[0, 1, 7].time_ns == 400
+
+
+def test_a_region_that_has_not_ended_is_told() -> None:
+    assert limits(summed(ROWS)) == []
+    [said] = limits(summed([*ROWS, row(1, 1, 11, calls=1, team_ns=30, work_ns=30)]))
+    assert said.startswith("Regions of 0 calls have not ended")
 
 
 def test_threads_have_their_ranks() -> None:

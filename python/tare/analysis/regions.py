@@ -53,6 +53,16 @@ def summed(rows: Iterable[RegionsRow], keys: Sequence[str] = ()) -> list[Region]
     return sorted(found, key=lambda region: -region.idle_ns)
 
 
+def limits(found: Iterable[Region]) -> list[str]:
+    """Sentences about what the table does not tell."""
+    if not any(region.calls == 0 and region.team_ns for region in found):
+        return []
+    return [
+        "Regions of 0 calls have not ended: what threads wait at their ends is not known, neither here nor "
+        "in the efficiencies; `tare where` shows who is there"
+    ]
+
+
 def _sum(rows: Sequence[RegionsRow], *, by_rank: bool, by_thread: bool) -> Region:
     work: dict[tuple[int, int, int], int] = {}  # by rank, process and thread: a region may have several sites
     for row in rows:

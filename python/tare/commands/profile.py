@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
-from tare.analysis import code_times, files, rank_differences, sampled_parts, stacks, tables
+from tare.analysis import code_times, files, rank_differences, regions, sampled_parts, stacks, tables
 from tare.analysis import profile as sums
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
@@ -383,6 +383,9 @@ def _show(
             out.paragraph(f"{sentence}.")
     elif recording.has_counted_spells and "phase" not in names:
         reporter.show_what_was_counted(out, found.calls)
+    if found.subject == "region":
+        for sentence in regions.limits(found.rows):
+            out.paragraph(f"{sentence}.")
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)
 
