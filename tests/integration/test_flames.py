@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import subprocess
@@ -88,12 +90,11 @@ def test_lines_and_threads(measured: Measurement) -> None:
     assert threads["rows"] == []
     assert {each["thread"] for each in threads["functions"]} == {0}
     assert {each["source"] for each in threads["functions"]} == {"program"}
-    done = subprocess.run(
-        [str(measured.tare), "profile", str(measured.directory), "--by", "function,thread", "--csv"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "calls are not known by thread" in done.stderr
+    for by, as_json in (("function,thread", threads["functions"]), ("line", lines)):
+        rows = list(csv.DictReader(io.StringIO(said(measured, "profile", "--by", by, "--csv"))))
+        assert [(row["function"], int(row["time_ns"])) for row in rows] == [
+            (each["function"], each["time_ns"]) for each in as_json
+        ]
 
 
 def test_functions_of_two_runs(measured: Measurement, tare: Path) -> None:
