@@ -27,11 +27,11 @@ struct MessageEvents {
 struct Started {
   bool is_known = true;         // whether it is known what its completion waits for
   std::optional<Event> awaits;  // the event that its completion waits for, if any
-  bool takes = false;           // that is a message, of a certain place in its channel
   // For a receive whose message is not known yet: its communicator, and the timeline and step at which it was posted.
   std::int32_t communicator = -1;
   std::size_t timeline = 0;
   std::optional<std::size_t> posted;
+  bool takes = false;  // a receive whose message is known: it has a place among those of its channel
 };
 
 // A thread, up to the row that was read last.
@@ -226,7 +226,7 @@ void World::keep(Thread& thread, const EventRow& row) {
 // If the call starts a request, the completion of the request waits for the event; else the call itself.
 void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event) {
   if (request != no_request)
-    started(rank, thread, request) = {true, event, false, -1, 0, {}};
+    started(rank, thread, request) = {true, event, -1, 0, {}};
   else if (event)
     engine_.await(thread.timeline, *event, thread.waits_at);
 }
@@ -272,7 +272,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
       break;
   }
   if (is_known) return;
-  if (starts_request) started(rank, thread, row.request) = {false, {}, false, -1, 0, {}};
+  if (starts_request) started(rank, thread, row.request) = {false, {}, -1, 0, {}};
   keep(thread, row);
 }
 
@@ -295,7 +295,7 @@ bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   if (!is_known(of.communicator)) return false;
   if (is_open && of.request != no_request) {
     const std::size_t posted = engine_.reach(thread.timeline, {});
-    started(rank, thread, of.request) = {true, {}, false, of.communicator, thread.timeline, posted};
+    started(rank, thread, of.request) = {true, {}, of.communicator, thread.timeline, posted};
     return true;
   }
   if (is_open || of.peer_world < 0) return false;
@@ -315,7 +315,7 @@ void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
       send(rank, thread, of, false);
     else if (is_known)
       is_known = receive(rank, thread, of);
-    if (!is_known && of.request != no_request) started(rank, thread, of.request) = {false, {}, false, -1, 0, {}};
+    if (!is_known && of.request != no_request) started(rank, thread, of.request) = {false, {}, -1, 0, {}};
   };
   if (row.requests.empty() && row.request != no_request)
     add_one({row.communicator, row.peer, row.peer_world, row.tag, row.request}, row.bytes);
