@@ -154,7 +154,7 @@ def _contention(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) 
         sizes = teams | {
             rank: max(of.threads for of in of_rank) or 1 for rank, of_rank in _by_rank(of_regions).items()
         }
-        costs = added((row.rank or 0, row.time_ns / _of_rank(sizes, row.rank)) for row in of_line)
+        costs = added((row.rank or 0, row.time_ns / sizes.get(row.rank or 0, 1)) for row in of_line)
         ranks = _named(costs)
         of_line = [row for row in of_line if row.rank in ranks] if ranks else of_line
         cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
@@ -172,10 +172,6 @@ def _contention(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) 
         longest_ns = max(row.max_ns or 0 for row in of_line)
         found.append(_Contended(finding, inside, longest_ns, cost_ns))
     return found
-
-
-def _of_rank(sizes: dict[int, int], rank: int | None) -> int:
-    return sizes.get(-1 if rank is None else rank, 1)
 
 
 def _regions_of(basis: Basis, function: str, at: Placed, by_rank: Sequence[Region]) -> frozenset[Placed]:
