@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tare import private_files
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -41,7 +43,7 @@ def svg(of: Any) -> str:
 
 def save(of: Any, path: Path) -> None:
     """Writes the figure of these axes. The file has its name when it is whole. OSError if that fails."""
-    part = path.with_name(f".{path.name}.part")
+    part = private_files.part_of(path)
     try:
         of.figure.savefig(part, format="svg", metadata={"Date": None})
         part.replace(path)
