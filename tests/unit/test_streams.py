@@ -6,6 +6,7 @@ import json
 import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,27 @@ def test_interrupt_ends_a_verb_by_its_signal(run_dir: Path) -> None:
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=30)
     assert (started.returncode, said) == (-signal.SIGINT, "")
+
+
+HALF_DONE = """
+import os, signal, sys, tempfile, time
+from tare import __main__ as entry
+
+
+def work(given):
+    with tempfile.TemporaryDirectory(dir=sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+
+entry.exit_code_of = work
+entry.main([sys.argv[2]])
+"""
+
+
+@pytest.mark.parametrize("verb", ["export", "view"])
+def test_what_is_half_done_is_removed_at_sigterm(verb: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HALF_DONE, str(tmp_path), verb]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
+    assert list(tmp_path.iterdir()) == []
