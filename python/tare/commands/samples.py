@@ -55,7 +55,8 @@ def samples(
             metavar="KEYS",
             help="What each row stands for: source, destination, send, receive, size (a class), or several "
             "of them, like send,receive. With more than "
-            f"{analysis.MOST_LENGTHS} sizes, those between the same powers of two are one row, but in JSON.",
+            f"{analysis.MOST_LENGTHS} sizes, those between the same powers of two are one row, except in "
+            "JSON and CSV.",
         ),
     ] = ",".join(analysis.KEYS),
     exact_sizes: Annotated[
@@ -97,7 +98,7 @@ def samples(
         for row in analysis.with_both_comparisons(recording.sample_rows, recording.sample_summaries)
         if (not source or row.source in source) and (not destination or row.destination in destination)
     ]
-    rows = _sorted(analysis.summed(chosen, recording.sites, keys, exact=exact_sizes or json), sort)
+    rows = _sorted(analysis.summed(chosen, recording.sites, keys, exact=exact_sizes or json or csv), sort)
     most = (0 if json or csv else 20) if limit is None else limit
     shown = rows[:most] if most else rows
     counts = analysis.totals(recording.sample_summaries)
