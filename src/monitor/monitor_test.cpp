@@ -251,7 +251,7 @@ TEST_F(MonitorTest, AForkedChildBeginsAnew) {
       Snapshot snapshot;
       const bool right = take(snapshot) && snapshot.head.round == 1 && snapshot.sections.size() == 1 &&
                          snapshot.sections[0].rows.size() == 2 && !take(snapshot);
-      _exit(right ? 0 : 1);
+      std::exit(right ? 0 : 1);  // so that it removes its segment
     }
     int status = 0;
     waitpid(child, &status, 0);

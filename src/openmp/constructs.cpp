@@ -56,15 +56,18 @@ bool is_task(Function function) noexcept {
          function == Function::omp_undeferred_task;
 }
 
-// Shows readers what the thread is in: its innermost construct, entered at this time; nullptr: none.
-void show(const stack::Thread& thread, const Construct* construct, Function function, std::uint64_t enter) noexcept {
+// Shows readers and samples what the thread is in: its innermost construct, entered at this time; nullptr: none.
+// The wait at the end of a region is shown as a barrier, but its time is in the record of the region.
+void show(stack::Thread& thread, const Construct* construct, Function function, std::uint64_t enter) noexcept {
   format::CurrentConstruct& shown = thread.shared().others.construct;
+  thread.waits_in_construct = false;
   shown.function.store(0, std::memory_order_relaxed);
   if (construct == nullptr) return;
   std::atomic_signal_fence(std::memory_order_release);
   shown.enter = enter;
   shown.site = construct->site;
   shown.function.store(static_cast<std::uint32_t>(function), std::memory_order_release);
+  thread.waits_in_construct = construct->function == function && waits(function);
 }
 
 bool is_in_runtime(std::uintptr_t address) noexcept {

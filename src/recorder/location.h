@@ -59,6 +59,7 @@ struct alignas(64) Location {
   std::uint32_t spans_used;       // entries before which all lie that are in use
   std::uint32_t drains_seen;      // of node_words->drains
   std::uint64_t sample_ticks;     // that samples of its stack took; a signal handler of the thread adds to it
+  bool waits_in_construct;        // OtherCalls::construct is one whose record is of waiting alone
 
   // Begins in a block, which is zeroed. `memory`: of the ring; nullptr: there is no trace.
   void begin(format::LocationHeader& block, std::uint32_t rows, char* memory, const format::RingShape& ring) noexcept;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "format/current_call.h"
 #include "format/functions.h"
 #include "processor/interrupted.h"
 #include "recorder/clock.h"
@@ -91,7 +92,7 @@ class LoaderAside {
 
 // Apart, so that the handler needs little of the stack before it is known that there is enough.
 [[gnu::noinline]] void sample(recorder::Location& location, const ucontext_t& at, format::StackSamples& table,
-                              std::uintptr_t inside, std::uint64_t time) noexcept {
+                              bool in_program, std::uintptr_t inside, std::uint64_t time) noexcept {
   std::uint64_t ns = ns_since_last();
   if (const std::uint64_t most = pace.interval_ns() + max_delay_ns; ns > most && processor::is_after_system_call(at)) {
     std::atomic_ref(table.missed_ns).fetch_add(ns - most, std::memory_order_relaxed);
@@ -105,7 +106,10 @@ class LoaderAside {
     place.in = format::SampledIn::tare;
   } else if (inside != 0) {
     place.in = format::SampledIn::call;
-    place.site = location.shared().current.site;
+    place.site = format::call_of(location.shared().current, location.shared().others).site;
+  } else if (location.waits_in_construct && !in_program) {  // it spins, and the time is in the record of the wait
+    place.in = format::SampledIn::call;
+    place.site = location.shared().others.construct.site;
   } else {
     const stack::WholeStack found = stack::whole_stack(interrupted, thread.stack);
     place.site = found.site;
@@ -136,11 +140,12 @@ void take_sample(void* context) noexcept {
   // A call that was left by longjmp is not under way any more. In a call, the loader may be at work, so only a thread
   // that is in the program's own code is asked.
   const stack::Module* module = stack::known_module(processor::instruction_of(at));
-  if (tare_inside != 0 && module != nullptr && module->kind == stack::ModuleKind::program)
+  const bool in_program = module != nullptr && module->kind == stack::ModuleKind::program;
+  if (tare_inside != 0 && in_program)
     stack::is_inside({processor::instruction_of(at) + 1, processor::stack_of(at), processor::base_of(at)});
   const std::uintptr_t inside = tare_inside;
   const recorder::OwnCode own;
-  sample(*location, at, *table, inside, begin);
+  sample(*location, at, *table, in_program, inside, begin);
   const std::uint64_t ticks = recorder::now() - begin;
   std::atomic_ref(table->ticks).fetch_add(ticks, std::memory_order_relaxed);
   location->sample_ticks += ticks;

@@ -16,9 +16,11 @@ from typing import Any
 import otf2
 import otf2_trace
 import pytest
+import tare as api
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 from on_mpi import both_families
+from tare.analysis import stacks
 
 MS = 1_000_000
 SOURCE = PROGRAMS / "openmp.c"
@@ -192,6 +194,26 @@ def test_waiting_in_barriers(program: Path, runtime: Runtime, tare: Path, tmp_pa
     for row in events:
         assert parallel["start_ns"] <= row["start_ns"]
         assert row["start_ns"] + row["duration_ns"] <= parallel["start_ns"] + parallel["duration_ns"]
+
+
+def test_who_spins_in_a_barrier_is_in_its_call(runtime: Runtime, tare: Path, tmp_path: Path) -> None:
+    """Not in the program as well: times of functions and calls add up."""
+    source = PROGRAMS / "spinning_barrier.c"
+    program = runtime.compile(source, tmp_path / "program")
+    measured = alone(
+        tare, tmp_path / "run", program, options=("--with", "stacks"), OMP_WAIT_POLICY="active",
+        KMP_BLOCKTIME="infinite",
+    )  # fmt: skip
+    ended_well(measured)
+    opened = api.open(measured.directory)
+    samples = opened.rows(opened.stack_samples)
+    in_calls = sum(row.time_ns for row in samples if row.activity == "call")
+    assert in_calls == sum(row.time_ns for row in samples if row.line == line_of("spins", source))
+    waited = time_of(measured, "omp_barrier")
+    assert waited >= 250 * MS
+    assert waited / 4 <= in_calls <= waited + 30 * MS, "it shares the processors with others"
+    functions = {row["function"]: row["time_ns"] for row in output(measured, "--by", "function")["functions"]}
+    assert functions.get(stacks.IN_OPENMP, 0) <= 50 * MS, "at the end of the region"
 
 
 @pytest.mark.flaky(reruns=3)

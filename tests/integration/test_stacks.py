@@ -303,6 +303,32 @@ def test_a_library_that_is_loaded_later_has_names(end: str, tare: Path, tmp_path
     assert sum(each["time_ns"] for each in found if each["function"] == "(unknown)") <= 20 * MS
 
 
+READS = """
+import os
+
+def read_often(file):
+    while os.times().user + os.times().system < 0.5:
+        os.pread(file, 1 << 24, 0)
+
+with open(__import__("sys").argv[1], "wb+") as file:
+    file.write(bytes(1 << 24))
+    file.flush()
+    read_often(file.fileno())
+"""
+
+
+def test_a_sample_in_a_call_on_a_file_is_at_its_call_site(tare: Path, tmp_path: Path) -> None:
+    measured = alone(
+        tare, tmp_path / "run", sys.executable, "-c", READS, tmp_path / "file", options=("--with", "files")
+    )
+    assert measured.ended.returncode == 0
+    opened = api.open(tmp_path / "run")
+    of_calls = [row for row in opened.rows(opened.stack_samples) if row.activity == "call"]
+    in_reads = sum(row.samples for row in of_calls if "pread" in (row.caller or ""))
+    assert in_reads >= 5
+    assert in_reads >= 0.8 * sum(row.samples for row in of_calls)
+
+
 @pytest.mark.parametrize("options", [(), ("-fno-asynchronous-unwind-tables",)], ids=["tables", "no tables"])
 def test_the_loader_is_not_called_where_a_signal_may_have_interrupted_it(
     options: tuple[str, ...], tare: Path, tmp_path: Path

@@ -126,7 +126,7 @@ PROGRAM(critical_in_turn) {
 /* @serial computing: ranks=1 serial-computing named=0 seconds=0.2 */
 PROGRAM(serial_computing) {
   for (int step = 0; step < 10; ++step) {
-    pass(40);
+    smooth(40);
 #pragma omp parallel num_threads(2)
     pass(10);
   }

@@ -112,7 +112,7 @@ TimeLookupsOption = Annotated[
     ),
 ]
 WithOption = Annotated[
-    tuple[str, ...] | None,
+    list[tuple[str, ...]] | None,
     Option(
         "--with",
         parser=limits.sources,
@@ -120,7 +120,7 @@ WithOption = Annotated[
         help="Record more than MPI: files, the calls of POSIX and stdio that open, read, write and close "
         "them (docs/files.md); openmp, the constructs of OpenMP (docs/openmp.md); stacks, "
         f"where the threads are, {DEFAULT_STACK_RATE} times in a second of processor time (docs/stacks.md). "
-        "Programs without MPI are then measured, too.",
+        "Programs without MPI are then measured, too. May be given more than once.",
     ),
 ]
 StackRateOption = Annotated[
@@ -233,7 +233,7 @@ def run(
     drain: DrainOption = None,
     stack: StackOption = None,
     time_lookups: TimeLookupsOption = False,
-    sources: WithOption = None,
+    with_: WithOption = None,
     stack_rate: StackRateOption = None,
     sample: SampleOption = None,
     weigh: WeighOption = None,
@@ -268,7 +268,8 @@ def run(
         monitor = _monitored(monitor, command, weigh=weigh is not None, forward=forward, quiet=quiet)
     if weigh is not None:
         _check_weighable(sample=sample is not None, forward=forward)
-    if stack_rate is not None and "stacks" not in (sources or ()):
+    sources = tuple(sorted({name for names in with_ or () for name in names}))
+    if stack_rate is not None and "stacks" not in sources:
         raise UsageError("--stack-rate goes with --with stacks")
     chosen_policy = _policy(policy, keep)
     if budget is not None:
@@ -288,9 +289,9 @@ def run(
         keep_ns=keep.time_ns if keep else None,
         write=write is Write.disk,
         drain=_drain(drain, chosen_policy).value,
-        stack=_stack(stack, sources or ()),
+        stack=_stack(stack, sources),
         stack_rate=stack_rate,
-        sources=sources or (),
+        sources=sources,
         sample=sample,
         weigh=weigh,
         budget=budget.share if budget else None,

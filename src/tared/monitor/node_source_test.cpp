@@ -104,6 +104,7 @@ class NodeSourceTest : public recorder::RecordedRun {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
     for (const int fd : {told[0], ended[0]}) close(fd);
+    remove_shared_memory();
     return kept;
   }
   RunPlaces places() const {
@@ -115,6 +116,11 @@ class NodeSourceTest : public recorder::RecordedRun {
       return meta.substr(at, meta.find('"', at) - at);
     };
     return {directory(), text_of("segment_dir"), text_of("run_id")};
+  }
+  // The run has no keeper, whose task that would be.
+  void remove_shared_memory() const {
+    const RunPlaces of = places();
+    EXPECT_EQ(std::system(("rm -f '" + of.segment_directory + "'/tare-'" + of.run_id + "'*").c_str()), 0);
   }
   std::string ranks_;
 };
