@@ -12,9 +12,9 @@ for preset in "$@"; do
     cmake --build --preset "$preset" --target unit_tests -- --quiet
     # TSan does not see how the threads of libzmq, which is built without it, hand messages over. So tests in which a
     # whole tree of nodes exchanges messages would find races there.
-    left_out=
-    [ "$preset" != tsan ] || left_out='AnyTree|PlaysOnALiveTree'
-    ctest --preset "$preset" -j2 ${left_out:+-E "$left_out"} --output-log "build/$preset/ctest.log" | tail -n 5
+    cases='*'
+    [ "$preset" != tsan ] || cases='-*AnyTree*:*PlaysOnALiveTree*'
+    GTEST_FILTER=$cases ctest --preset "$preset" -j2 --output-log "build/$preset/ctest.log" | tail -n 5
     # A pipeline's status is that of its last command.
     grep -q '^100% tests passed' "build/$preset/ctest.log" || {
         echo "tools/sanitize.sh: unit tests failed under $preset, see build/$preset/ctest.log" >&2
