@@ -58,6 +58,10 @@ class Scratch:
         return done.stdout
 
 
+# What their commands compute takes most of a minute.
+LONG = {"tutorial-hypre.md", "monitoring-tree.md"}
+
+
 @pytest.fixture(scope="module")
 def scratch(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Scratch:
     mpi = openmpi4()
@@ -130,7 +134,10 @@ def test_snippets_are_found() -> None:
     assert len(left_out) * 2 < len([each for each in EVERY if each.language != "text"])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=pytest.mark.long if page.name in LONG else ()) for page in PAGES],
+)
 def test_commands_run(page: Path, scratch: Scratch) -> None:
     """Those of a page in their order: one may go on with the run of another."""
     for snippet in snippets(page):
