@@ -145,7 +145,8 @@ def test_a_program_without_synchronisation_points(
     assert sum(found["MPI_Wait"]) == receives and receives <= sends
 
 
-@pytest.mark.alone  # else the spells may differ too much
+@pytest.mark.alone
+@pytest.mark.flaky(reruns=2)  # the spells may differ too much
 def test_what_a_program_without_synchronisation_points_loses(tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
     program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")

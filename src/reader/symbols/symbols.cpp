@@ -11,6 +11,7 @@
 
 #include "reader/symbols/call_targets.h"
 #include "reader/symbols/debug_file.h"
+#include "reader/symbols/function_scopes.h"
 
 namespace tare::reader {
 namespace {
@@ -31,7 +32,7 @@ std::string own_name_of(Dwarf_Die* function) {
     // The linkage name of a Fortran main program is MAIN__. Its name in the source is used instead.
     if (!linkage.empty() && linkage != "MAIN__") return demangled(without_outlined(linkage));
   }
-  return without_outlined(string_of(dwarf_diename(function)));
+  return demangled(without_outlined(string_of(dwarf_diename(function))));
 }
 
 // Where a function is declared: the number of the file in its compilation unit, and the line.
@@ -127,27 +128,18 @@ class Symbolizer::Object {
     return nullptr;
   }
 
-  static std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
-    // The scopes that contain an inlined function: dwarf_getscopes() returns those of its definition,
-    // dwarf_getscopes_die() those of the place where it was inlined.
-    Dwarf_Die* innermost_scope = nullptr;
-    if (dwarf_getscopes(unit, address, &innermost_scope) <= 0) return {};
-    Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes_die(&innermost_scope[0], &scopes);
+  std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
     std::string innermost;
     std::string outermost;
-    for (int i = 0; i < count; ++i) {
-      const int tag = dwarf_tag(&scopes[i]);
+    for (Dwarf_Die& scope : scopes_.try_emplace(dwarf_dieoffset(unit), unit).first->second.at(address)) {
       // The search also ends at a Fortran main program, which the compiler inlines into a main() that it generated.
-      const bool function = tag == DW_TAG_subprogram || dwarf_hasattr_integrate(&scopes[i], DW_AT_main_subprogram);
-      if (!function && tag != DW_TAG_inlined_subroutine) continue;
-      if (const std::string name = name_of(unit, &scopes[i]); !name.empty()) outermost = name;
+      const bool function =
+          dwarf_tag(&scope) == DW_TAG_subprogram || dwarf_hasattr_integrate(&scope, DW_AT_main_subprogram);
+      if (const std::string name = name_of(unit, &scope); !name.empty()) outermost = name;
       if (innermost.empty()) innermost = outermost;
-      if (function && innermost.empty()) innermost = outermost = string_of(dwarf_diename(&scopes[i]));
+      if (function && innermost.empty()) innermost = outermost = string_of(dwarf_diename(&scope));
       if (function) break;
     }
-    std::free(scopes);
-    std::free(innermost_scope);
     return innermost == outermost ? innermost : innermost + " (inlined in " + outermost + ")";
   }
 
@@ -171,6 +163,7 @@ class Symbolizer::Object {
   DebugFile file_;
   Dwfl_Module* module_;
   std::optional<CallTargets> targets_;
+  std::unordered_map<Dwarf_Off, FunctionScopes> scopes_;  // by compilation unit
 };
 
 struct Symbolizer::Objects {

@@ -30,6 +30,19 @@ __attribute__((noinline)) std::uint64_t the_caller() {
   return address;
 }
 
+[[gnu::always_inline]] inline std::uint64_t inlined() {
+  const std::uint64_t address = return_address();
+  asm volatile("");
+  return address;
+}
+__attribute__((noinline)) std::uint64_t around_it() {
+  {
+    const std::uint64_t address = inlined();
+    asm volatile("" ::"r"(address));
+    return address;
+  }
+}
+
 namespace {
 
 std::uint64_t load_bias() {
@@ -43,8 +56,8 @@ std::uint64_t load_bias() {
   return bias;
 }
 
-CodeAddress this_program(std::string build_id = "") {
-  return {std::filesystem::read_symlink("/proc/self/exe"), std::move(build_id), the_caller() - load_bias()};
+CodeAddress this_program(std::string build_id = "", std::uint64_t address = the_caller()) {
+  return {std::filesystem::read_symlink("/proc/self/exe"), std::move(build_id), address - load_bias()};
 }
 
 TEST(Symbolizer, FindsFunctionFileAndLine) {
@@ -53,6 +66,12 @@ TEST(Symbolizer, FindsFunctionFileAndLine) {
   EXPECT_EQ(symbol->caller, "tare::reader::the_caller()");
   EXPECT_TRUE(symbol->file.ends_with("symbols_test.cpp")) << symbol->file;
   EXPECT_EQ(symbol->line, static_cast<std::uint32_t>(line_of_call));
+}
+
+TEST(Symbolizer, NamesWhatIsInlinedAndWhere) {
+  const auto symbol = Symbolizer().find(this_program("", around_it()));
+  ASSERT_TRUE(symbol);
+  EXPECT_EQ(symbol->caller, "tare::reader::inlined() (inlined in tare::reader::around_it())");
 }
 
 TEST(Symbolizer, RefusesAnotherBuild) { EXPECT_FALSE(Symbolizer().find(this_program("another build id"))); }
