@@ -74,11 +74,13 @@ struct ProcessRecord {
   char host[64];
   char executable[256];
   char mpi_library[128];
-  // Files that were written before these were added end here.
+  // Files that were written before these were added end here, or before others below.
   std::uint64_t chooser_ticks;   // in a chooser of the user's for message sampling (src/mpi/sampling/user_code.h),
   std::uint64_t analysis_ticks;  // and in an analysis
+  std::uint64_t counted_ticks;   // in which calls of the first thread were only counted (recorder/spells.h), until
+  std::uint64_t counted_since;   // then, if they are; 0: they are not
 };
-static_assert(sizeof(ProcessRecord) == 648);
+static_assert(sizeof(ProcessRecord) == 664);
 // Of the first of these files.
 inline constexpr std::size_t first_process_record_bytes = offsetof(ProcessRecord, chooser_ticks);
 

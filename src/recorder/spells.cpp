@@ -196,7 +196,14 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
 void Spells::count_until(std::uint64_t time) noexcept {
   if (counted_since_ == 0 || time <= counted_since_) return;
   counted_ticks_ += time - counted_since_;
+  if (segment() != nullptr) segment()->process.counted_ticks += time - counted_since_;
+  set_counted_since(time);
+}
+
+// Readers see it at once, because the process may be killed, and because there may be no spell.
+void Spells::set_counted_since(std::uint64_t time) noexcept {
   counted_since_ = time;
+  if (segment() != nullptr) segment()->process.counted_since = time;
 }
 
 void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
@@ -235,7 +242,7 @@ void Spells::begin_spell(Location& location, std::uint32_t number, std::uint32_t
   if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
   begin_ = now();
   counted_ticks_ = 0;
-  if (counted_since_ != 0) counted_since_ = begin_;
+  if (counted_since_ != 0) set_counted_since(begin_);
   const bool ends_gap = location.gap_begin != 0;
   change(location, chosen, begin_);
   depth_ = depth_of(location);  // not `chosen`: there may be no trace, or it is paused
@@ -476,7 +483,7 @@ void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcep
   const bool counted = std::exchange(location.counts_only, counts_only);
   if (is_first_thread(location) && counted != counts_only) {
     count_until(time);
-    counted_since_ = counts_only ? time : 0;
+    set_counted_since(counts_only ? time : 0);
   }
   if (counted || counts_only) tell_sources<&Source::depth_changes>(location);
   if (depth == Depth::trace)

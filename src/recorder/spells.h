@@ -68,7 +68,7 @@ class Spells {
   bool end_with_next() const noexcept { return are_asked() && !is_named_ && !is_timed_ && sync_points_ + 1 >= next_; }
   // The call that is about to pass a synchronisation point was measured, in a spell that only counts.
   void leave_out(std::uint64_t ticks) noexcept {
-    if (counted_since_ != 0) counted_since_ += ticks;
+    if (counted_since_ != 0) set_counted_since(counted_since_ + ticks);
   }
   // The program has called tare_progress(). After the first time, only these synchronisation points count.
   void progress(Location& location) noexcept;
@@ -116,6 +116,7 @@ class Spells {
   format::SpellDefinition definition(bool completes_unknown) const noexcept;
   // Adds the ticks up to `time` to counted_ticks_, if calls are only counted.
   void count_until(std::uint64_t time) noexcept;
+  void set_counted_since(std::uint64_t time) noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t number, std::uint32_t sync_points, std::uint32_t site,
                    std::uint64_t time) noexcept;

@@ -14,7 +14,7 @@ import pytest
 import tare as package
 from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
-from on_mpi import both_debian
+from on_mpi import both_debian, on_openmpi
 from tare.analysis.rows import record
 
 RANKS = 3
@@ -178,6 +178,20 @@ def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_pat
     assert all(row["timed"] for rows in spells.values() for row in rows)
     assert made(measured) | calls_of(rounds, collectives=0) == made(measured)
     assert 0 < len(measured.events("--function", "MPI_Isend")) < calls_of(rounds)["MPI_Isend"]
+
+
+@on_openmpi
+def test_shares_are_of_the_time_that_was_measured(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Without synchronisation points, most of a short program may be in no spell."""
+    program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
+    measured = measure(tare, mpi, 2, [program, "1"], tmp_path / "run", "--budget", "0.1%")
+    for process in package.open(measured.directory).processes:
+        assert process.threads_ns == pytest.approx(process.net_ns - process.counted_ns, abs=2)
+        # It does the same all the time.
+        assert process.counted_ns / process.net_ns == pytest.approx(process.counted / process.calls, abs=0.25)
+        assert process.counted_ns > 0.2 * process.net_ns
+    (warning,) = measured.info()["warnings"]
+    assert "some calls were only counted" in warning
 
 
 def test_the_trace_keeps_to_its_size(tare: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import otf2
 import tare as library
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
-from on_mpi import both_families
+from on_mpi import both_families, on_openmpi
 
 UNKNOWN = 2**64 - 1
 
@@ -128,8 +128,27 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
         assert [row["bytes"] for row in writes] == [100]
     lists: list[Any] = [row.parameters for row in table if (row.used_file, row.function) == (whole, "pread")]
     assert [each[0] for each in lists] == [30.0]
+    assert_read_by_otf2_print(archive)
+
+
+def assert_read_by_otf2_print(archive: Path) -> None:
     printed = subprocess.run(
-        ["otf2-print", archive / "traces.otf2"], capture_output=True, text=True, check=True, timeout=60
+        ["otf2-print", "-G", "-A", archive / "traces.otf2"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert "IO_CREATE_HANDLE" in printed.stdout
-    assert "ERROR" not in printed.stderr
+    assert printed.stderr == ""
+
+
+@on_openmpi
+def test_mpi_io_alone(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "io_records.c"], tmp_path / "io_records", "-g")
+    (tmp_path / "files").mkdir()
+    measured = measure(tare, mpi, 2, [program, tmp_path / "files"], tmp_path / "run", "--trace")
+    archive = tmp_path / "out.otf2"
+    export: list[str | Path] = [tare, "export", measured.directory, "--to", "otf2", "-o", archive]
+    subprocess.run(export, check=True, timeout=60)
+    assert_read_by_otf2_print(archive)

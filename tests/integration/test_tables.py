@@ -206,6 +206,7 @@ def test_output_of_the_verb(tare: Path, measured: Measurement) -> None:
         ("SELECT nothing FROM ranks", '"nothing" not found'),
         ("FROM nowhere", "nowhere does not exist"),
         ("SELECT error('what it says') FROM ranks", "what it says"),
+        ("; -- nothing", "the query is empty"),
     ],
 )
 def test_an_error_is_one_line(text: str, expected: str, tare: Path, measured: Measurement) -> None:

@@ -193,6 +193,15 @@ PROGRAM(slow_iterations) {
   }
 }
 
+/* @load imbalance with a slow iteration: ranks=2 load-imbalance seconds=0.35 */
+PROGRAM(load_imbalance_with_a_slow_iteration) {
+  for (int step = 0; step < 50; ++step) {
+    compute(rank == 1 ? 10 : 4);
+    if (rank == 1 && step == 30) compute(50);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD); /* here cause */
+  }
+}
+
 /* @ended early: ranks=2 ended-early */
 PROGRAM(ended_early) {
   compute(50);

@@ -74,6 +74,24 @@ def read(tmp_path: Path, text: str) -> Description:
             "factors.ranks has '0', which is not a number of ranks",
         ),
         (("[factors]", "[factors]\nsize = { a = 1 }"), 14, "factors.size must be a list of levels"),
+        *(
+            (("[factors]", f"[analysis]\nconfidence = {wrong}\n[factors]"), 14, "confidence must be above 0")
+            for wrong in ("0", "1.0", "95", "nan", "inf", '"100 %"', "-0.5")
+        ),
+        *(
+            (("[factors]", f"[analysis]\nprecision = {wrong}\n[factors]"), 14, "precision must be a share")
+            for wrong in ("nan", "inf", "-0.01")
+        ),
+        (
+            ("[factors]", "[analysis]\nresponses = ['net', 'nix']\n[factors]"),
+            14,
+            "analysis.responses has 'nix', which is none of: net, hook",
+        ),
+        (
+            ("[factors]", "[[truth]]\ntime = 'nix'\npart = 'overhead'\nseconds = 1\n[factors]"),
+            13,
+            "truth has the time 'nix', which is none of: net, hook",
+        ),
         (
             ("[mpi.x]", "[workload.one.phase.solve]\nwall = 'solve [0-9]+'\n[mpi.x]"),
             10,

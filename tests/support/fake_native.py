@@ -83,7 +83,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0, **m
         "state": state, "exit_code": 0 if finished else None, "finalized": finished,
         "until": "exit" if finished else "last_seen", "executable": "/bin/app", "mpi": "Fake MPI 1.0",
         "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000, "net_ns": 2_000_000_000,
-        "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 14, "counted": 4,
+        "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "counted_ns": 0, "calls": 14, "counted": 4,
         "cost": made(COMPILED.Cost,
             call_ns=25.0, timed_call_ns=25.0, lookup_ns=5.0, wrapper_ns=270, wrapper_error_ns=27.0,
             weighed=40, hook_init_ns=1_000_000, hook_finalize_ns=500_000, flushes=1, flush_ns=40_000,

@@ -39,10 +39,56 @@ def measured(
         fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
     ][skipped:]
     return SimpleNamespace(
-        meta=metadata(wall_ns=net_ns + 10**8), processes=[process], missing=[],
+        meta=metadata(wall_ns=net_ns + 10**8), processes=[process], missing=[], has_counted_time=False,
         sites=sites, rows=fake_native.Table.rows,
         profile=lambda by, **chosen: fake_native.profile(by, rows=rows, sites=sites, **chosen),
     )  # fmt: skip
+
+
+def thinned(*, whole: bool) -> Any:
+    """A run of which nine of ten calls were only counted; `whole`: the reader estimates the others."""
+    rows = [
+        fake_native.row(0, "MPI_Send", 0, 4, 1_000_000, 4000),
+        fake_native.row(0, "MPI_Send", -1, 36, 0, 0),
+        fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
+    ]
+    made = measured()
+    process = changed(made.processes[0], threads_ns=2 * 10**8, counted_ns=18 * 10**8, mpi_ns=1_000_000)
+    made.processes = [process]
+    made.has_counted_time = True
+    made.profile = lambda by, **chosen: fake_native.profile(
+        by, rows=rows, sites=made.sites, whole=whole, **chosen
+    )
+    return made
+
+
+def test_runs_with_a_budget_are_compared_by_what_is_estimated_of_the_whole_run() -> None:
+    """The other run is the same program, of which everything was measured."""
+    base = measured(calls=40, send_ns=10_000_000)
+    found = diff.difference([base], [thinned(whole=True)])
+    assert found.exact == ("calls",)
+    (send,) = found.functions
+    whole = thinned(whole=True).profile(["function"]).rows()
+    of_send = next(row for row in whole if row.function == "MPI_Send")
+    assert (send.time_ns.new, send.bytes.new) == ([of_send.whole_time_ns], [of_send.whole_bytes])
+    assert found.figures["bytes"].new == [of_send.whole_bytes]
+    assert found.figures["mpi"].new == [pytest.approx(10_000_000)], "as in the time that was measured"
+    assert sum(sum(found.figures[name].new) for name in ("mpi", "computing")) == 2 * 10**9
+    assert "blocked" not in found.figures
+
+
+def test_what_is_not_known_of_the_whole_run_is_not_compared() -> None:
+    found = diff.difference([measured()], [thinned(whole=False)])
+    assert found.functions == found.sites == []
+    assert set(found.figures) & {"mpi", "computing", "bytes", "blocked"} == set()
+    assert {"wall", "net", "calls"} <= set(found.figures)
+
+
+def test_look_ups_whose_number_is_the_same_are_no_difference() -> None:
+    run = measured()
+    rows = [{**fake_native.row(0, "MPI_Comm_rank", -1, 3, 0, 0)}]
+    run.profile = lambda by, **chosen: fake_native.profile(by, rows=rows, sites=run.sites, **chosen)
+    assert diff.difference([run, run], [run]).functions == []
 
 
 def test_welch_is_scipys_on_logarithms() -> None:

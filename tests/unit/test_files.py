@@ -76,6 +76,6 @@ def test_names_that_are_not_whole() -> None:
     assert [line[0] for line in tables.sheet("file", found, ["file"], 1).rows] == [
         "/long…", "(not known)", "(other files)",
     ]  # fmt: skip
-    run: Any = SimpleNamespace(has_counted_spells=True)
+    run: Any = SimpleNamespace(has_counted_time=True)
     assert len(limits(run, found)) == 2
-    assert len(limits(SimpleNamespace(has_counted_spells=False), found[:2])) == 0  # type: ignore[arg-type]
+    assert len(limits(SimpleNamespace(has_counted_time=False), found[:2])) == 0  # type: ignore[arg-type]

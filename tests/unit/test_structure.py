@@ -96,13 +96,22 @@ def test_json_takes_places_apart() -> None:
 def test_text_says_why_an_iteration_is_slow() -> None:
     out = io.StringIO()
     rows = structure.phases(recorded(loop(0, 0, 20, slow(7, 90_000_000)), loop(1, 0, 20)))
-    reporter.show(Console(out, 200), rows, START_NS)
+    reporter.show(Console(out, 200), rows, START_NS, is_traced=True)
     said = out.getvalue()
     assert "outside MPI before MPI_Recv at solver.c:10" in said
     begin = "from one call of MPI_Recv at solver.c:10 to the next"
     assert f"Phase B (1): 20 iterations of ranks 0-1, {begin}" in said
     cause = "80.0 ms longer than usual outside MPI before MPI_Send at solver.c:12, on rank 1."
     assert f"Iteration 7 at 1.500 s takes 90.0 ms on rank 0: {cause}" in said
+
+
+@pytest.mark.parametrize(
+    ("is_traced", "said"), [(False, "this run has no trace"), (True, "the trace has no calls of MPI")]
+)
+def test_no_phases_have_a_reason(is_traced: bool, said: str) -> None:
+    out = io.StringIO()
+    reporter.show(Console(out, 200), [], START_NS, is_traced=is_traced)
+    assert said in out.getvalue()
 
 
 @pytest.mark.parametrize(("descheduled_ns", "is_told"), [(59_000_000, True), (61_000_000, False)])

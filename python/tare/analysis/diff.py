@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
@@ -49,6 +49,7 @@ class Difference:
     figures: dict[str, Comparison]  # by metric
     functions: list[Line]  # one for each function
     sites: list[Line]  # one for each function at each call site
+    exact: tuple[str, ...]  # the metrics that are no times and no estimates
 
     @property
     def noise_known(self) -> bool:
@@ -89,28 +90,31 @@ def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     }
     functions = _lines(*([_by_function(run) for run in side] for side in (base, new)), by_site=False)
     sites = _lines(
-        *_by_site(*([summed(run, ["site"]) for run in side] for side in (base, new))), by_site=True
+        *_by_site(*([_of_whole_run(run, "site") for run in side] for side in (base, new))), by_site=True
     )
     correct(list(figures.values()))
     for lines in (functions, sites):
         correct([comparison for line in lines for comparison in (line.time_ns, line.calls, line.bytes)])
-    return Difference(figures, functions, sites)
+    estimates = any(run.has_counted_time for run in (*base, *new))
+    return Difference(figures, functions, sites, ("calls",) if estimates else ("calls", "bytes"))
 
 
 def _figures(run: Run) -> dict[str, float]:
-    """The metrics of a run; times in nanoseconds."""
+    """The metrics of a run that are known; times in nanoseconds."""
     processes = run.processes
-    everything = summed(run, ["function"])
     found: dict[str, float] = {
         "net": max((process.net_ns for process in processes), default=0),
-        "mpi": _mean(processes, lambda process: process.mpi_ns),
-        "computing": _mean(processes, useful_ns),
-        "calls": sum(row.calls for row in everything),
-        "bytes": sum(row.bytes for row in everything),
+        "calls": sum(row.calls for row in summed(run, ["function"])),
     }
+    everything = _of_whole_run(run, "function")
+    if all(each.is_known for each in everything):
+        found["mpi"] = _mean(processes, lambda process: process.net_ns - useful_ns(process))
+        found["computing"] = _mean(processes, useful_ns)
+        found["bytes"] = sum(each.bytes for each in everything)
     if any(process.scheduling.readings for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
-        found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_outside_ns)
+        if not run.has_counted_time:  # else it is not known what was outside of calls
+            found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_outside_ns)
     if run.meta.wall_ns is not None:
         found["wall"] = run.meta.wall_ns
     return found
@@ -122,36 +126,55 @@ def _mean(processes: Sequence[Process], figure: Callable[[Process], int]) -> flo
 
 @dataclass
 class _Sums:
-    """The calls of a line in one run."""
+    """The calls of a line in one run, the whole of it."""
 
     row: ProfileRow  # the last one of them
     time_ns: int = 0
     calls: int = 0
     bytes: int = 0
+    is_known: bool = True  # else some were only counted, and there is no estimate
 
 
 Values = Mapping[Hashable, _Sums]
 
 
+def _of_whole_run(run: Run, by: Literal["function", "site"]) -> list[_Sums]:
+    """Calls by function or call site: estimates, where some were only counted for some of the time."""
+    counted = {
+        row.function
+        for row in summed(run, ["function"])
+        if run.has_counted_time and 0 < row.counted < row.calls
+    }
+    found = []
+    for row in summed(run, [by]):
+        if row.function not in counted:
+            found.append(_Sums(row, row.time_ns, row.calls, row.bytes))
+        elif row.whole_time_ns is not None:
+            found.append(_Sums(row, row.whole_time_ns, row.whole_calls or 0, row.whole_bytes or 0))
+        elif row.whole_calls != 0:  # else it is of the calls whose call site is not known
+            found.append(_Sums(row, is_known=False))
+    return found
+
+
 def _by_function(run: Run) -> Values:
-    return _added((row.function, row) for row in summed(run, ["function"]))
+    return _added((each.row.function, each) for each in _of_whole_run(run, "function"))
 
 
 def _by_site(
-    base: Sequence[Sequence[ProfileRow]], new: Sequence[Sequence[ProfileRow]]
+    base: Sequence[Sequence[_Sums]], new: Sequence[Sequence[_Sums]]
 ) -> tuple[list[Values], list[Values]]:
     """Sums by function, caller and file, and by the position of the call among those there."""
     places = (_lines_of(base), _lines_of(new))
 
-    def values(rows: Sequence[ProfileRow], side: int) -> Values:
+    def values(sums: Sequence[_Sums], side: int) -> Values:
         keyed = []
-        for row in rows:
-            place = _place(row)
+        for each in sums:
+            place = _place(each.row)
             own, others = places[side][place], places[1 - side].get(place, [])
-            keyed.append(((place, _which(_line(row), own, others)), row))
+            keyed.append(((place, _which(_line(each.row), own, others)), each))
         return _added(keyed)
 
-    return [values(rows, 0) for rows in base], [values(rows, 1) for rows in new]
+    return [values(sums, 0) for sums in base], [values(sums, 1) for sums in new]
 
 
 def _which(line: int, own: list[int], others: list[int]) -> Hashable:
@@ -167,11 +190,11 @@ def _which(line: int, own: list[int], others: list[int]) -> Hashable:
     return [each for each in own if each not in others].index(line), "moved"
 
 
-def _lines_of(runs: Sequence[Sequence[ProfileRow]]) -> dict[Hashable, list[int]]:
+def _lines_of(runs: Sequence[Sequence[_Sums]]) -> dict[Hashable, list[int]]:
     found: dict[Hashable, set[int]] = {}
-    for rows in runs:
-        for row in rows:
-            found.setdefault(_place(row), set()).add(_line(row))
+    for sums in runs:
+        for each in sums:
+            found.setdefault(_place(each.row), set()).add(_line(each.row))
     return {place: sorted(lines) for place, lines in found.items()}
 
 
@@ -183,15 +206,16 @@ def _place(row: ProfileRow) -> Hashable:
     return row.function, row.caller, PurePath(row.file or row.object or "").name
 
 
-def _added(rows: Iterable[tuple[Hashable, ProfileRow]]) -> Values:
-    """Sums of the rows with equal keys: different worlds, or copies of a line."""
+def _added(keyed: Iterable[tuple[Hashable, _Sums]]) -> Values:
+    """Sums of those with equal keys: different worlds, or copies of a line."""
     found: dict[Hashable, _Sums] = {}
-    for key, row in rows:
-        sums = found.setdefault(key, _Sums(row))
-        sums.row = row
-        sums.time_ns += row.time_ns
-        sums.calls += row.calls
-        sums.bytes += row.bytes
+    for key, each in keyed:
+        sums = found.setdefault(key, _Sums(each.row))
+        sums.row = each.row
+        sums.time_ns += each.time_ns
+        sums.calls += each.calls
+        sums.bytes += each.bytes
+        sums.is_known &= each.is_known
     return found
 
 
@@ -203,12 +227,17 @@ def _has_time_of_its_own(function: str) -> bool:
 
 def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> list[Line]:
     rows: dict[Hashable, ProfileRow] = {}
+    unknown = set()
     for values in (*base, *new):
         for key, sums in values.items():
             if _has_time_of_its_own(sums.row.function):
                 rows[key] = sums.row  # the last one, of the new runs, provides the line
+            if not sums.is_known:
+                unknown.add(sums.row.function)
     lines = []
     for key, row in rows.items():
+        if row.function in unknown:
+            continue
         time_ns, calls, size = (
             compare(
                 *(
@@ -219,6 +248,6 @@ def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> l
             for name in ("time_ns", "calls", "bytes")
         )
         # Look-ups have no time. They matter only if their number changed.
-        if time_ns.base_mean or time_ns.new_mean or calls.base != calls.new:
+        if time_ns.base_mean or time_ns.new_mean or {*calls.base} != {*calls.new}:
             lines.append(Line(row.function, row if by_site else None, time_ns, calls, size))
     return sorted(lines, key=lambda line: abs(line.change_ns), reverse=True)

@@ -112,8 +112,8 @@ def _with_replay(of: Efficiency, world: ReplayedWorld) -> Efficiency:
     return replace(
         of,
         ideal_ns=world.ideal_ns,
-        serialisation_efficiency=world.useful_ns / world.ideal_ns,
-        # Clocks of different hosts may disagree.
+        # Threads of a rank may compute at the same time. Clocks of different hosts may disagree.
+        serialisation_efficiency=min(world.useful_ns / world.ideal_ns, 1.0),
         transfer_efficiency=min(world.ideal_ns / world.runtime_ns, 1.0),
         unknown_share=world.unknown_ns / world.runtime_ns,
     )

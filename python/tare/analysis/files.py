@@ -164,6 +164,6 @@ def limits(run: Run, rows: Iterable[UsedFile]) -> list[str]:
         found.append(
             "A process used more files than its table has room for: those beyond are one row, (other files)"
         )
-    if run.has_counted_spells:
+    if run.has_counted_time:
         found.append("Calls that were only counted (--weigh, --budget) are in no file's row")
     return found

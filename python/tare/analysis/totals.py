@@ -32,7 +32,7 @@ def of_run(recording: Run) -> list[Total]:
 
     The same spells are measured on all ranks, so that their errors may have one direction: they add up.
     """
-    if not recording.has_counted_spells:
+    if not recording.has_counted_time:
         return []
     found: dict[str, Total] = {}
     for row in recording.rows(recording.totals):

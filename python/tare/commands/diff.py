@@ -205,7 +205,7 @@ def _percent(text: str) -> float:
 
 def _gate(found: Difference, metric: Metric, threshold: float) -> Gate:
     if metric not in found.figures:
-        raise UsageError(f"--metric {metric}: a run that has not ended has none")
+        raise UsageError(f"--metric {metric}: it is not known of a run that has not ended, or with --budget")
     return gate(found, metric, threshold)
 
 
@@ -274,7 +274,7 @@ def _show(
     from tare.reporters.console import console
 
     out = console()
-    sheets = [reporter.figures(found.figures)]
+    sheets = [reporter.figures(found.figures, found.exact)]
     for lines, by_site in ((found.functions, False), (found.sites, True)):
         if lines:
             sheets.append(reporter.lines(lines[: limit or None], by_site=by_site))
@@ -285,7 +285,7 @@ def _show(
         out.line()
         _print(sheet, markdown)
     _warn(others, failed_runs)
-    notes = [*reporter.notes(noise_known=found.noise_known)]
+    notes = [*reporter.notes(found.exact, noise_known=found.noise_known)]
     if code:
         notes.append(reporter.CODE_NOTE)
     elif any(has_samples([run]) for run in (*base, *new)):

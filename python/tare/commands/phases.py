@@ -33,5 +33,6 @@ def phases(
     from tare.reporters import structure as text_reporter
     from tare.reporters.console import console
 
-    text_reporter.show(console(), rows, recording.start_ns)
+    is_traced = any(process.trace.records for process in recording.processes)
+    text_reporter.show(console(), rows, recording.start_ns, is_traced=is_traced)
     return conclude(recording)

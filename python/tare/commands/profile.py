@@ -381,7 +381,7 @@ def _show(
     if found.subject == "file":
         for sentence in files.limits(recording, found.rows):
             out.paragraph(f"{sentence}.")
-    elif recording.has_counted_spells and "phase" not in names:
+    elif recording.has_counted_time and "phase" not in names:
         reporter.show_what_was_counted(out, found.calls)
     if found.subject == "region":
         for sentence in regions.limits(found.rows):
@@ -428,7 +428,7 @@ def _show_code(
     show_sheet(out, sheet)
     if limit and len(found) > limit:
         out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
-    if recording.has_counted_spells and table.calls:
+    if recording.has_counted_time and table.calls:
         calls_reporter.show_what_was_counted(out, table.calls)
     calls_reporter.show_unreturned(out, recording)
     if "rank" in names:

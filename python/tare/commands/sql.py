@@ -52,6 +52,8 @@ def sql(
 
     with database.errors(), database.connect(recording.tables(), files=files) as connection:
         connection.execute(query)
+        if connection.description is None:
+            raise UsageError("the query is empty; without one, tare sql lists the tables")
         names, rows = database.result(connection)
         types = [str(each[1]) for each in connection.description or []]
         _write(run, (_distinct(names), types, rows), csv=csv, json=json)

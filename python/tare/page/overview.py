@@ -64,7 +64,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),
         "measured_only": f"{MEASURED_ONLY}. `tare profile` estimates the whole run."
-        if run.has_counted_spells
+        if run.has_counted_time
         else None,
     }
 

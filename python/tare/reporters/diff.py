@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
@@ -31,7 +31,6 @@ TITLES = {
     "calls": "calls",
     "bytes": "bytes",
 }
-COUNTED = ("calls", "bytes")
 LISTED = 8
 CODE_NOTE = (
     "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "
@@ -41,14 +40,14 @@ NO_CODE = "The program's functions are compared if all runs have samples of stac
 VERDICTS = {True: "yes", False: "no", None: "?"}
 
 
-def figures(found: dict[str, Comparison]) -> Sheet:
-    """One row a metric."""
+def figures(found: dict[str, Comparison], exact: Collection[str]) -> Sheet:
+    """One row a metric; `exact`: those that do not vary by themselves (Difference.exact)."""
     columns = (
         Column("Whole run", text=True, cell=lambda row: TITLES[row[0]]),
         Column("Base", cell=lambda row: _amount(row[0])(row[1].base_mean)),
         Column("New", cell=lambda row: _amount(row[0])(row[1].new_mean)),
         Column("Change", cell=lambda row: change(row[1])),
-        Column("Real", cell=lambda row: VERDICTS[_real(row[1], exact=row[0] in COUNTED)]),
+        Column("Real", cell=lambda row: VERDICTS[_real(row[1], exact=row[0] in exact)]),
         Column("95 % interval", optional=True, cell=lambda row: _interval(row[1])),
         Column("p", optional=True, cell=lambda row: _probability(row[1])),
     )
@@ -131,7 +130,7 @@ def failed_runs(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
         yield f"Did not end well: {len(found) - LISTED:,} more"
 
 
-def notes(*, noise_known: bool) -> Iterator[str]:
+def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
     """What the column "Real" means, depending on whether runs were repeated."""
     if noise_known:
         yield (
@@ -140,8 +139,8 @@ def notes(*, noise_known: bool) -> Iterator[str]:
         )
     else:
         yield (
-            "Real: ? as one run on each side does not tell how much times vary by themselves; calls and "
-            "bytes are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
+            "Real: ? as one run on each side does not tell how much times vary by themselves; "
+            f"{' and '.join(exact)} are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
         )
 
 

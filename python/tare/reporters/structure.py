@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tare.reporters.console import Console
 
 WITHOUT_TRACE = "No phases: this run has no trace. tare run --trace records one."
+NOT_FOUND = "No phases: the trace has no calls of MPI between MPI_Init and MPI_Finalize."
 HEADINGS = (
     Heading("Phase", text=True, key=True), Heading("Begins"), Heading("Takes"), Heading("MPI share"),
     Heading("Iterations"), Heading("Median", optional=True), Heading("Of phase"),
@@ -22,10 +23,10 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def show(out: Console, rows: Sequence[PhaseRow], start_ns: int) -> None:
+def show(out: Console, rows: Sequence[PhaseRow], start_ns: int, *, is_traced: bool) -> None:
     """`start_ns`: when the run began, Unix time; times of day are shown since then."""
     if not rows:
-        out.line(WITHOUT_TRACE)
+        out.line(NOT_FOUND if is_traced else WITHOUT_TRACE)
         return
     worlds = len({row.world for row in rows})
     sheet = Sheet([*HEADINGS, *([Heading("World")] if worlds > 1 else [])])

@@ -61,7 +61,7 @@ THINNED = (
     "the profile has all of them"
 )
 COUNTED = (
-    "calls of some spells were only counted (--budget): times and bytes are those of the others, "
+    "some calls were only counted (--budget): times and bytes are those of the others, "
     "and the trace has fewer still"
 )
 
@@ -330,9 +330,9 @@ class Run(Tables):
             return self._native.spells()
 
     @cached_property
-    def has_counted_spells(self) -> bool:
-        """Whether there are spells, or parts of some, of which calls were only counted."""
-        return any(not spell.measured or (spell.cut and spell.counted_calls) for spell in self.spells)
+    def has_counted_time(self) -> bool:
+        """Whether calls were only counted for some of the time, in spells or outside of them."""
+        return any(process.counted_ns > 0 for process in self.processes)
 
     @cached_property
     def functions(self) -> list[str]:
@@ -474,7 +474,7 @@ class Run(Tables):
         return [*lines, self.unread] if self.unread else lines
 
     def _thinned(self) -> list[str]:
-        if self.has_counted_spells:
+        if self.has_counted_time:
             return [COUNTED]
         return [THINNED] if any(not spell.traced or spell.cut for spell in self.spells) else []
 

@@ -354,14 +354,16 @@ void Definitions::write_io(Output& to, const IoRecords& io) {
       {format::FileInterface::posix, "POSIX", "POSIX I/O", OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS},
       {format::FileInterface::stdio, "ISOC", "ISO C I/O", OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS},
       {format::FileInterface::mpi_io, "MPI-IO", "MPI-IO", OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE}};
-  const auto number_of = [](format::FileInterface interface) { return static_cast<OTF2_IoParadigmRef>(interface); };
+  std::map<format::FileInterface, OTF2_IoParadigmRef> numbers;  // OTF2 wants them without a gap
   for (const auto& each : paradigms) {
     const bool is_used = std::any_of(io.handles().begin(), io.handles().end(),
                                      [&](const IoHandle& handle) { return handle.interface == each.interface; });
     if (!is_used) continue;
     const OTF2_StringRef identification = written(to, each.identification), name = written(to, each.name);
-    to.write(OTF2_GlobalDefWriter_WriteIoParadigm, number_of(each.interface), identification, name, each.of, each.flags,
-             std::uint8_t{0}, nullptr, nullptr, nullptr);
+    const auto number = static_cast<OTF2_IoParadigmRef>(numbers.size());
+    numbers.emplace(each.interface, number);
+    to.write(OTF2_GlobalDefWriter_WriteIoParadigm, number, identification, name, each.of, each.flags, std::uint8_t{0},
+             nullptr, nullptr, nullptr);
   }
   OTF2_IoFileRef file_number = 0;
   for (const IoFile& file : io.files()) {
@@ -374,8 +376,8 @@ void Definitions::write_io(Output& to, const IoRecords& io) {
   for (const IoHandle& handle : io.handles()) {
     const OTF2_StringRef name = written(to, handle.name);
     const OTF2_IoHandleFlag flags = handle.is_pre_created ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE;
-    to.write(OTF2_GlobalDefWriter_WriteIoHandle, handle_number++, name, handle.file, number_of(handle.interface), flags,
-             handle.communicator, OTF2_IoHandleRef{OTF2_UNDEFINED_IO_HANDLE});
+    to.write(OTF2_GlobalDefWriter_WriteIoHandle, handle_number++, name, handle.file, numbers.at(handle.interface),
+             flags, handle.communicator, OTF2_IoHandleRef{OTF2_UNDEFINED_IO_HANDLE});
   }
 }
 

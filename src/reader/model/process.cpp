@@ -176,9 +176,16 @@ void add_totals(Totals& to, const Totals& from) {
   to.stack_ticks += from.stack_ticks;
 }
 
-// The time in spells that the profile does not cover, because calls were only counted. Where that is not recorded, the
-// share of such calls in the calls of a spell is taken for their share in its time.
+// The net time that the profile does not cover, because calls were only counted. Earlier files tell that of spells
+// alone, and the earliest not even that: then the share of such calls in the calls of a spell is taken for their share
+// in its time.
 std::uint64_t unmeasured_ticks(const Process& process) {
+  const ProcessRecord& r = process.record;
+  if (r.counted_ticks != 0 || r.counted_since != 0) {
+    const std::uint64_t since = std::max(r.counted_since, r.init_leave);
+    const std::uint64_t until = r.finalize_enter != 0 ? r.finalize_enter : process.end;
+    return r.counted_ticks + (r.counted_since != 0 && until > since ? until - since : 0);
+  }
   double ticks = 0;
   for (const auto& [number, spell] : process.spells) {
     const auto counted = static_cast<double>(spell.counted_calls), measured = static_cast<double>(spell.measured_calls);
@@ -200,7 +207,8 @@ Account account_of(const Process& process, const Totals& totals) {
   account.net_ns = clock.duration_ns(net_ticks(process));
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
-  const std::int64_t measured_ns = difference(account.net_ns, clock.duration_ns(unmeasured_ticks(process)));
+  account.counted_ns = std::min(clock.duration_ns(unmeasured_ticks(process)), account.net_ns);
+  const std::int64_t measured_ns = account.net_ns - account.counted_ns;
   account.threads_ns =
       sum(std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)), clock.duration_ns(totals.other_ticks));
   account.recorded_ns = sum(account.net_ns, clock.duration_ns(totals.other_recorded_ticks));

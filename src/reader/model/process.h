@@ -162,6 +162,7 @@ struct Account {
   std::int64_t threads_ns = 0;   // net time of all threads that call MPI, without that of calls that were only counted
   std::int64_t recorded_ns = 0;  // net time of all threads that recorded anything
   std::int64_t mpi_ns = 0;       // part of threads_ns: in MPI
+  std::int64_t counted_ns = 0;   // part of net_ns: calls were only counted
   std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
   double wrapper_error_ns = 0;     // half the width of its 95 % confidence interval; NaN: not known

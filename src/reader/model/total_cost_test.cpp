@@ -59,6 +59,20 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+// A budget may leave a program without spells.
+TEST(AccountTest, WhatWasOnlyCountedOutsideOfSpellsIsNotInTheTimeOfThreads) {
+  Process process = process_of(10'000);
+  const std::int64_t net_ns = account_of(process, {}).net_ns;
+  process.record.counted_ticks = 4000;
+  EXPECT_EQ(account_of(process, {}).threads_ns, net_ns - 4000);
+  EXPECT_EQ(account_of(process, {}).counted_ns, 4000);
+  process.record.counted_since = process.record.finalize_enter - 500;
+  EXPECT_EQ(account_of(process, {}).threads_ns, net_ns - 4500);
+  process.record.counted_ticks = 0;
+  process.record.counted_since = 1;
+  EXPECT_EQ(account_of(process, {}).threads_ns, 0) << "MPI_Init is not in the net time";
+}
+
 TEST(AccountTest, TheUsersCodeIsPartOfTheCost) {
   Process process = process_of(10'000);
   const double before = account_of(process, {}).spent_ns;

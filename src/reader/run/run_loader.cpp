@@ -266,7 +266,7 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
     }
     case ChunkType::process: {
       ProcessRecord& record = process_of(header.process).record;
-      if (payload.size() != sizeof record && payload.size() != first_process_record_bytes) return false;
+      if (payload.size() < first_process_record_bytes || payload.size() > sizeof record) return false;
       std::memcpy(&record, payload.data(), payload.size());
       if (header.version == 1) record.before_attach_us = 0;
       return true;

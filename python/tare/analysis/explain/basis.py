@@ -85,8 +85,16 @@ class Basis:
         self.is_traced = records > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
-        """The share of the ranks' time: of the longest net time of a rank, for each of them."""
+        """The share of the ranks' time: of the longest net time of a rank, for each of them.
+
+        It does not have the time in which calls were only counted.
+        """
         return time_ns / self.total_ns if self.total_ns else 0.0
+
+    def share_of_all(self, time_ns: float) -> float:
+        """The same of a time that is known of all of the run, as that without a processor is."""
+        all_ns = self.total_ns + sum(process.counted_ns for process in self.processes)
+        return time_ns / all_ns if all_ns else 0.0
 
     @property
     def ranks(self) -> int:

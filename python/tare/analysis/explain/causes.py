@@ -63,8 +63,9 @@ def _is_of(group: Group, slow: Finding) -> bool:
     if activity is None or slow.cause_in_call or activity.in_call or activity.at != slow.cause_at:
         return False
     of_rank_ns = group.by_cause().get(-1 if slow.cause_rank is None else slow.cause_rank, 0.0)
-    longest_ns = max(loss.longest_ns for loss in group.losses)
-    return 2 * of_rank_ns >= group.time_ns and 2 * slow.time_ns >= longest_ns
+    # What they take longer, each of the waiting ranks waits for; the rest is lost in all iterations.
+    waiting = len({rank for loss in group.losses for rank in loss.by_rank})
+    return 2 * of_rank_ns >= group.time_ns and 2 * waiting * slow.time_ns >= group.time_ns
 
 
 def _with_order(basis: Basis, found: Finding) -> Finding:

@@ -26,13 +26,14 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
     if basis.share(total(losses)) < MIN_SHARE:
         losses = []
     time_ns = total(losses) if losses else sum(own_ns.values())
-    if basis.share(time_ns) < MIN_SHARE:
+    share = basis.share(time_ns) if losses else basis.share_of_all(time_ns)
+    if share < MIN_SHARE:
         return []
     told.losses.take(losses)
     most_ns = max(own_ns.values())
     found = Finding(
         kind="oversubscription" if crowd else "descheduled",
-        share=basis.share(time_ns),
+        share=share,
         time_ns=round(time_ns),
         lost_ns=round(total(losses)),
         ranks=crowd.ranks if crowd else tuple(rank for rank, ns in own_ns.items() if ns >= NAMED * most_ns),

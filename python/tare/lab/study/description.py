@@ -14,7 +14,7 @@ from tare import programs
 from tare.doctor import installations
 from tare.errors import UsageError
 from tare.lab.study import document, placeholders, toolbox
-from tare.lab.study.document import Keys, Pattern, Seconds, Share, Table, Text, Texts, Words
+from tare.lab.study.document import Confidence, Keys, Pattern, Seconds, Share, Table, Text, Texts, Words
 from tare.lab.study.toolbox import Tool
 
 # Factors that every study has, whether it varies them or not; others are parameters of tools and workloads.
@@ -24,6 +24,8 @@ UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 Take = Literal["max", "min", "sum", "mean", "last"]
 Part = Literal["instrumentation", "writing", "overhead"]
 INSTRUMENTATION, WRITING, OVERHEAD = get_args(Part)
+# Times of whole runs; a phase's are "PHASE wall" and "PHASE cpu".
+MAIN = ("net", "hook", "wrap", "overall", "net cpu")
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -91,7 +93,7 @@ class Mpi(_Mpi, frozen=True, kw_only=True):
 class Analysis(Keys, frozen=True, kw_only=True):
     """How the report analyses the results. Overheads are shares of the baseline."""
 
-    confidence: Share = Share(0.95)  # of intervals, 0 to 1
+    confidence: Confidence = Confidence(0.95)  # of intervals
     equivalence: Share = Share(0.01)  # overhead that counts as none
     precision: Share = Share(0.01)  # wanted half width of the interval of an overhead
     responses: Words = Words()  # phases; empty: all
@@ -312,6 +314,17 @@ def _check(description: Description, root: Table) -> None:
         raise study.wrong("repetitions", "must be at least 1")
     if description.baseline not in description.tools:
         raise study.wrong("baseline", f"is '{description.baseline}', which is not among factors.tool")
+    measures = (each for of in description.workloads.values() for each in of.measures if each.phase)
+    phases = list(dict.fromkeys(each.phase for each in measures))
+    times = [*MAIN, *(f"{phase} {quantity}" for phase in phases for quantity in ("wall", "cpu"))]
+    for name in description.analysis.responses:
+        if name not in phases and name not in times:
+            raise root.table("analysis").wrong(
+                "responses", f"has '{name}', which is none of: {', '.join([*MAIN, *phases])}"
+            )
+    for truth in description.truths:
+        if truth.time not in times:
+            raise root.wrong("truth", f"has the time '{truth.time}', which is none of: {', '.join(times)}")
     if description.referee and description.baseline != "none":
         raise study.wrong("referee", "compares with the program without a tool: the baseline must be 'none'")
     known: set[str] = set()

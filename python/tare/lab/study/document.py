@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -41,7 +42,11 @@ class Seconds(float):
 
 
 class Share(float):
-    """A share: a number, or a text in percent."""
+    """A share: a number from 0 on, or a text in percent."""
+
+
+class Confidence(float):
+    """The confidence of intervals: a share above 0 and below 1."""
 
 
 Texts = dict[str, Text]
@@ -130,9 +135,13 @@ def _taken(kind: Any, found: Any) -> Any:
             return Seconds(found)
         raise ValueError('must be a duration like 30, "30 s" or "5 min"')
     if kind is Share:
-        if (share := parse_fraction(found)) is not None:
+        if (share := parse_fraction(found)) is not None and 0 <= share < math.inf:
             return Share(share)
         raise ValueError('must be a share like 0.01 or "1 %"')
+    if kind is Confidence:
+        if (share := parse_fraction(found)) is not None and 0 < share < 1:
+            return Confidence(share)
+        raise ValueError('must be above 0 and below 1, like 0.95 or "95 %"')
     if kind in (Pattern, re.Pattern) and isinstance(found, str):
         return _pattern(found)
     raise ValueError("must be a text")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tare.errors import CommandError
-from tare.lab.study.description import Description
+from tare.lab.study.description import MAIN, Description
 from tare.lab.study.plan import BY_REFEREE
 from tare.lab.study.store import Store
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What runs of tare say of their own cost: by the account (seconds of a rank) and by the trial (shares).
 WEIGHTS = ("account", "account error", "trial", "trial low", "trial high")
-# Times that every run has; a phase's are "PHASE wall" and "PHASE cpu".
+# Times that every run has.
 TIMES = {
     "net": "net_s",
     "hook": "hook_s",
@@ -26,7 +26,6 @@ TIMES = {
     "net cpu": "net_cpu_s",
     "cpu": "cpu_s",
 }
-MAIN = ("net", "hook", "wrap", "overall", "net cpu")
 MOST = 1e20  # of any number of a run
 KEYS = ("run", "set_name", "block", "cell", "environment")
 COUNTS = (
