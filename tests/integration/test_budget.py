@@ -182,7 +182,7 @@ def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_pat
 
 @on_openmpi
 def test_shares_are_of_the_time_that_was_measured(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """Without synchronisation points, most of a short program may be in no spell."""
+    """Most of a short program without synchronisation points may be in no spell."""
     program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
     measured = measure(tare, mpi, 2, [program, "1"], tmp_path / "run", "--budget", "0.1%")
     for process in package.open(measured.directory).processes:
