@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import tare as package
 from browser import READY, Opened
 from environments import ROOT
 from tare import units
+from tare.reporters.diff import TITLES
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 ROWS = "#callsites .tabulator-row"
@@ -102,7 +104,13 @@ def test_two_runs_side_by_side(browser: Any, page: Opened, tare: Path, tmp_path:
     found = read(tare, "diff", str(other), str(RUN))
     wall = next(figure for figure in found["figures"] if figure["metric"] == "wall")
     shown = opened.texts("#comparison tbody tr:first-child td")
-    assert shown == ["Wall time", *[units.duration(wall["base_mean"])] * 2, "0.0 %"]
+    assert shown == ["wall time", *[units.duration(wall["base_mean"])] * 2, "0.0 %"]
+    titles = opened.texts("#comparison table.worst tbody td:first-child")
+    assert titles == [TITLES[figure["metric"]] for figure in found["figures"]]
+    values = opened.texts("#comparison table.worst tbody td:nth-child(2)")
+    for figure, value in zip(found["figures"], values, strict=True):
+        unit = r" (ns|µs|ms|s|min|h)" if figure["metric"] not in ("calls", "bytes") else ""
+        assert re.fullmatch(rf"[\d.,]+{unit}( B| KiB| MiB)?", value), (figure["metric"], value)
     opened.page.locator("#comparison .tabulator").scroll_into_view_if_needed()
     assert sorted(column(opened, "comparison", "function")) == sorted(
         row["function"] for row in found["sites"]

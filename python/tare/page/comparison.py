@@ -8,6 +8,7 @@ from tare.analysis import diff
 from tare.analysis.explain.explain import explain_basis
 from tare.page import overview
 from tare.reporters import explanation, terminal
+from tare.reporters.diff import TITLES
 
 if TYPE_CHECKING:
     from tare.analysis.compare import Comparison
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from tare.analysis.explain.basis import Basis
     from tare.runs.run import Run
 
-DURATIONS = ("wall", "net", "mpi", "computing")
-SIZES = ("bytes",)
+KINDS = {"calls": "count", "bytes": "size"}  # of figures; the others are times
 
 
 def of_runs(run: Run, other: Run, basis: Basis, other_basis: Basis) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def of_runs(run: Run, other: Run, basis: Basis, other_basis: Basis) -> dict[str,
     return {
         "sides": [_side(other, other_basis), _side(run, basis)],
         "figures": [
-            {"metric": metric, "kind": _kind(metric), **_both(figures)}
+            {"title": TITLES[metric], "kind": KINDS.get(metric, "time"), **_both(figures)}
             for metric, figures in found.figures.items()
         ],
         "lines": [_line(line) for line in found.sites],
@@ -41,10 +41,6 @@ def _side(run: Run, basis: Basis) -> dict[str, Any]:
         "parts": overview.parts_of(run),
         "findings": explanation.sentences(explain_basis(run, basis), run.start_ns),
     }
-
-
-def _kind(metric: str) -> str:
-    return "time" if metric in DURATIONS else "size" if metric in SIZES else "count"
 
 
 def _both(of: Comparison) -> dict[str, float]:

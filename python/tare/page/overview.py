@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.analysis import ranks, retimed, traces
-from tare.analysis.efficiency import Efficiency, efficiencies, parts, replayed
+from tare.analysis.efficiency import NO_TRACE, Efficiency, efficiencies, parts, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
@@ -59,6 +59,8 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         },
         "efficiency": [asdict(each) for each in found],
         "parts": _parts(found),
+        "ended_early": _have_some_ended_early(run, found),
+        "not_replayed": _why_not_replayed(found),
         "cost": record(cost),
         "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
@@ -69,6 +71,8 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     }
 
 
+# Of the longest net time of a rank.
+ENDED_EARLY = 0.95
 TITLES = {
     "computing": "Computing",
     "imbalance": "Imbalance of the computing",
@@ -88,10 +92,31 @@ def _efficiencies(run: Run) -> list[Efficiency]:
     return replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
 
 
+def _largest(found: Sequence[Efficiency]) -> Efficiency | None:
+    return max(found, key=lambda each: each.ranks * each.net_ns, default=None)
+
+
 def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
-    world = max(found, key=lambda each: each.ranks * each.net_ns, default=None)
+    world = _largest(found)
     shares = {} if world is None else parts(world)
     return [{"name": name, "title": TITLES[name], "share": share} for name, share in shares.items()]
+
+
+def _have_some_ended_early(run: Run, found: Sequence[Efficiency]) -> bool:
+    """Whether ranks ended before others, so that what those computed longer is no imbalance."""
+    world = _largest(found)
+    ended = [each for each in run.processes if world and each.world == world.world and not each.finalized]
+    return any(each.net_ns < ENDED_EARLY * world.net_ns for each in ended if world)
+
+
+def _why_not_replayed(found: Sequence[Efficiency]) -> str | None:
+    """Why it is not known what is waiting and what is transfer."""
+    world = _largest(found)
+    if world is None or world.not_replayed is None:
+        return None
+    if world.not_replayed == NO_TRACE:
+        return "a trace tells which: tare run --trace"
+    return f"which of them is not known: {world.not_replayed}"
 
 
 def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:

@@ -2,7 +2,6 @@
 (() => {
   "use strict";
   const { element, format } = tare;
-  const TITLES = { wall: "Wall time", net: "Net time, longest rank", mpi: "MPI time, mean rank", computing: "Computing, mean rank", calls: "Calls", bytes: "Bytes" };
   const SHOW = { time: format.duration, size: format.size, count: format.grouped };
 
   const signed = (show, value) => (value > 0 ? `+${show(value)}` : value < 0 ? `\u2212${show(-value)}` : format.NOTHING);
@@ -22,7 +21,7 @@
     return element("div", { class: "panel" }, element("table", { class: "worst" },
       element("thead", {}, element("tr", {}, ["", "The other run", "This run", "Change"].map((title) => element("th", { scope: "col", class: title ? "number" : null }, title)))),
       element("tbody", {}, rows.map((row) => element("tr", {},
-        element("td", {}, TITLES[row.metric] ?? row.metric), cell(row, "other"), cell(row, "own"), element("td", { class: "number" }, change(row)))))));
+        element("td", {}, row.title), cell(row, "other"), cell(row, "own"), element("td", { class: "number" }, change(row)))))));
   }
 
   function draw(into, { comparison }) {

@@ -10,7 +10,7 @@
     into.append(holder);
     tare.table(holder, {
       name: "waits", label: "waiting", rows, sort: ["waited_ns", "desc"], text: (row) => `${row.function} ${row.where} ${row.caller ?? ""}`,
-      empty: "No waiting was seen.",
+      empty: "No waiting in collectives or for requests was seen.",
       columns: [
         { title: "Function", field: "function", kind: "text" }, { title: "Where", field: "where", kind: "text", hover: (row) => row.file },
         { title: "Caller", field: "caller", kind: "text" }, { title: "Calls", field: "calls" },

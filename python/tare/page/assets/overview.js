@@ -47,7 +47,7 @@
     imbalance: ["Imbalance", "ranks that compute less wait for those that compute more"],
     waiting: ["Waiting", "for one another, in the order of messages; a faster network would not help"],
     transfer: ["Transfer", "the network, MPI itself, or waiting for a processor"],
-    communication: ["Waiting or transfer", "a trace tells which: tare run --trace"],
+    communication: ["Waiting or transfer"],
   };
 
   function cards({ overview, sites }) {
@@ -62,8 +62,10 @@
     if (first && overview.mpi_ns) {
       shown.push(card("Worst call site", `${first.function}`, `${first.where}: ${format.percent(first.time_ns / overview.mpi_ns)} of the time in MPI`, true));
     }
-    if (lost && lost.share > 0.02) {
-      const [name, why] = SAYS[lost.name];
+    if (lost && lost.name === "imbalance" && overview.ended_early) {
+      // The shorter net time of a rank that has ended early is no imbalance.
+    } else if (lost && lost.share > 0.02) {
+      const [name, why = overview.not_replayed] = SAYS[lost.name];
       shown.push(card("Most is lost by", name, `${format.percent(lost.share)} of the time: ${why}`, true));
     } else if (lost) {
       shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
