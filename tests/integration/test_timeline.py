@@ -13,7 +13,8 @@ import planted
 import pytest
 import tare as package
 from browser import Opened, viewing
-from environments import ROOT, all_environments, compile_c
+from environments import ROOT, all_environments, compile_c, openmpi4
+from measured import PROGRAMS as PROGRAMS_OF_TESTS
 from measured import measure
 from tare import units
 from tare.page import content
@@ -102,6 +103,43 @@ def test_a_search_finds_calls_and_goes_to_the_longest(page: Opened, tare: Path) 
         assert found.split()[2] == f"{len(expected):,}", text
     assert search(page, "no_such_function") == "Nothing fits."
     assert search(page, "rank 99 waitall") == "There is no rank 99 in the trace."
+
+
+def test_threads_and_worlds(browser: Any, tare: Path, tmp_path: Path) -> None:
+    """A rank is all of its threads; where several worlds have it, one is named."""
+    mpi = openmpi4()
+    program = compile_c(mpi, [PROGRAMS_OF_TESTS / "threads.c"], tmp_path / "threads", "-pthread")
+    launch = f"{mpi.mpiexec[0]} {' '.join(mpi.mpiexec[1:])} -n 2 {program}"
+    command = [
+        tare,
+        "run",
+        "-q",
+        "--trace",
+        "-o",
+        tmp_path / "run",
+        "--",
+        "sh",
+        "-c",
+        f"{launch} && {launch}",
+    ]
+    subprocess.run(command, env=mpi.environ(), capture_output=True, timeout=120, check=True)
+    to = tmp_path / "page.html"
+    subprocess.run([tare, "report", tmp_path / "run", "-o", to], capture_output=True, timeout=120, check=True)
+    run = package.open(tmp_path / "run")
+    calls = [
+        row
+        for row in run.rows(run.event_table())
+        if row.function.startswith("MPI_") and (row.world, row.rank) == (1, 1)
+    ]
+    assert len({row.thread for row in calls}) > 1
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    for page in shown(context.new_page(), to.as_uri()):
+        assert search(page, "rank 1:1 mpi").split()[2] == f"{len(calls):,}"
+        assert search(page, "rank 1") == "There are several: rank 0:1, rank 1:1."
+        assert search(page, "rank 2:1") == "There is no rank 2:1 in the trace."
+        for section in ("matrix", "waitstates"):
+            assert "alone" in page.texts(f"#{section} .lead")[0]
+    context.close()
 
 
 def test_a_search_finds_waits(page: Opened) -> None:

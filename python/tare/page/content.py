@@ -56,6 +56,7 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
         "waits": waits.of_basis(basis, worst),
+        "world": basis.world,
         "structure": waits.phases(run, basis, timeline),
         "flames": flames.of_run(run),
         "sources": source_text.around([*waits.places(basis), *rows]),

@@ -125,7 +125,9 @@ def _phase(row: PhaseRow, kind: int, start_ns: int) -> dict[str, Any]:
         "most": f"outside MPI before {most}" if row.outside_calls else most,
         "loop": f"{loop.function} {terminal.place(loop)}" if loop else None,
         **{name: getattr(loop, name, None) for name in ("iterations", "median_ns", "longest_ns")},
-        "slow": [slow for each in row.loops for slow in _slow(row.phase, each, start_ns)],
+        "slow": [
+            {"world": row.world} | slow for each in row.loops for slow in _slow(row.phase, each, start_ns)
+        ],
     }
 
 

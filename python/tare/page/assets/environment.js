@@ -24,9 +24,9 @@
     tare.table(phases, {
       name: "phases", label: "phases", rows: content.phases.map((row, id) => ({ ...row, id, phase: row.phase ?? "outside of phases" })), sort: ["time_ns", "desc"], text: (row) => row.phase,
       columns: [
-        { title: "Phase", field: "phase", kind: "text" }, { title: "Entered", field: "entries" }, { title: "Time", field: "time_ns", kind: "time" },
+        { title: "Phase", field: "phase", kind: "text" }, ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []), { title: "Entered", field: "entries" }, { title: "Time", field: "time_ns", kind: "time" },
         { title: "Share in calls", field: "calls_share", kind: "share" }, { title: "Timed calls", field: "timed_calls" }, { title: "Bytes", field: "bytes", kind: "size" },
-        { title: "Slowest rank", field: "rank_max" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+        { title: "Slowest rank", field: "rank_max", of: (row) => (row.rank_max < 0 ? format.NOTHING : row.rank_max) }, { title: "Its time", field: "rank_max_ns", kind: "time" },
       ],
     });
   }
@@ -40,7 +40,7 @@
       text: (row) => `rank ${row.rank}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
       columns: [
         ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank" }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
+        { title: "Rank", field: "rank", of: (row) => (row.rank < 0 ? format.NOTHING : row.rank) }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
         { title: "Flushes", field: "flushes" }, { title: "Flushing", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
         { title: "Written", field: "flush_bytes", kind: "size" }, { title: "Dropped", field: "dropped" },
       ],

@@ -52,5 +52,7 @@ const tare = {};
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;
+  // What a section has to say of the worlds that it leaves out.
+  tare.ofWorld = ({ overview }, world) => (overview.worlds > 1 ? ` This is of world ${world} alone.` : "");
   tare.word = word;
 })();

@@ -20,14 +20,15 @@
     };
   }
 
-  function drawMatrix(into, { matrix }) {
+  function drawMatrix(into, content) {
+    const { matrix } = content;
     into.append(element("h2", {}, "Communication matrix"));
     if (!matrix) {
       into.append(element("p", { class: "lead" }, "No rank has sent a message to another rank of its world."));
       return;
     }
     const many = matrix.group > 1 ? ` A cell stands for ${matrix.group} ranks on each side.` : "";
-    into.append(element("p", { class: "lead" }, `What each rank has sent to each, collectives left out.${many}`));
+    into.append(element("p", { class: "lead" }, `What each rank has sent to each, collectives left out.${tare.ofWorld(content, matrix.world)}${many}`));
     const buttons = [["bytes", "Bytes", 3], ["messages", "Messages", 2]].map(([name, title, which]) => element("button", { type: "button", "data-which": name, onclick: () => choose(name, which) }, title));
     const panel = element("div", { class: "panel" });
     into.append(element("div", { class: "tools" }, element("span", { class: "group", role: "group", "aria-label": "Shown" }, buttons)), panel);

@@ -71,11 +71,11 @@
         { title: "Longer than usual", field: "cause", kind: "text", grow: 4, hover: (row) => row.cause },
         { title: "By", field: "cause_ns", kind: "time" },
       ],
-      onChoose: ({ rank, start_ns: start, duration_ns: duration }) => tare.timeline && tare.showInstance({ row: tare.timeline.rowOf(String(rank)), start_ns: start - tare.timeline.about.start_ns, duration_ns: duration, what: "iteration" }),
+      onChoose: ({ world, rank, start_ns: start, duration_ns: duration }) => tare.timeline && tare.showInstance({ row: tare.timeline.rowOf(`${world}:${rank}`), start_ns: start - tare.timeline.about.start_ns, duration_ns: duration, what: "iteration" }),
     });
   }
   function draw(into, content) {
-    into.append(element("h2", {}, "Phases"), element("p", { class: "lead" }, "Stretches of time in which the ranks do alike, found from the calls of the trace; phases of one letter are alike. An iteration lasts from one call of its line to the next, that of the outermost loop."));
+    into.append(element("h2", {}, "Phases"), element("p", { class: "lead" }, "Stretches of time in which the ranks do alike, found from the calls of the trace; phases of one letter are alike. An iteration lasts from one call of its line to the next, that of the outermost loop." + tare.ofWorld(content, content.world)));
     phases(into, content);
     const curves = content.structure.filter((phase) => phase.curve?.number.length);
     if (curves.length) into.append(element("h3", {}, "The iterations in the course of the run"), element("p", { class: "lead" }, "Of each iteration its time on the rank on which it takes longest, its time in wait states (mean of the ranks), and its imbalance: the time outside MPI of the rank with the most, beyond the mean."), element("div", { class: "grid2" }, curves.map(curve)));

@@ -197,11 +197,19 @@
       tare.state.set(what, this.shows[what] === (what === "messages") ? null : this.shows[what] ? "on" : "off");
       this.show();
     }
-    // The row that a label names, or the first one of a rank; -1: none.
-    rowOf(label) {
-      const row = this.about.ranks.findIndex((_, i) => this.name(i, i) === label);
-      return row >= 0 ? row : this.about.ranks.indexOf(/^\d+$/.test(label) ? Number(label) : -1);
+    // The rows of a label: one thread's, or those of all threads of a rank, which lie together; or why there are none.
+    rowsOf(label) {
+      const { ranks, worlds } = this.about;
+      const named = ranks.findIndex((_, i) => this.name(i, i) === label);
+      if (named >= 0) return { first: named, rows: 1 };
+      const [, world, rank] = /^(?:(\d+):)?(\d+)$/.exec(label) ?? [];
+      const rows = [...ranks.keys()].filter((i) => ranks[i] === Number(rank) && (world === undefined || worlds[i] === Number(world)));
+      if (!rows.length) return { wrong: `There is no rank ${label} in the trace.` };
+      const those = [...new Set(rows.map((i) => `${worlds[i]}:${rank}`))];
+      return those.length > 1 ? { wrong: `There are several: ${those.map((each) => `rank ${each}`).join(", ")}.` } : { first: rows[0], rows: rows.length };
     }
+    // The first of them; -1: none.
+    rowOf = (label) => this.rowsOf(label).first ?? -1;
     // The rows of the view, so that one row is single in it.
     rowsAround(row) {
       const { first, locations } = this.view;
@@ -355,7 +363,7 @@
       if (end > begin) return `${ranks[begin]}–${ranks[end]}`;
       const several = threads.some((thread) => thread > 0);
       const world = this.content.overview.worlds > 1 ? `${worlds[begin]}:` : "";
-      return `${world}${ranks[begin]}${several ? `.${threads[begin]}` : ""}`;
+      return `${world}${ranks[begin] < 0 ? format.NOTHING : ranks[begin]}${several ? `.${threads[begin]}` : ""}`;
     }
 
     hover({ x, y, width }, time) {

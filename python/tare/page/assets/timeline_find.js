@@ -17,9 +17,7 @@
     take(/>\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?(?=\s|$)/gi, (_, number, unit) => (asked.min = format.nsOf(number, unit)));
     take(/(?:^|\s)peer[\s:=]*(\d+)(?=\s|$)/gi, (_, rank) => (asked.peer = Number(rank)));
     take(/(?:^|\s)rank[\s:=]*([\d.:]+)(?=\s|$)/gi, (_, rank) => {
-      const row = rowsOf.find(rank);
-      if (row < 0) asked.wrong = `There is no rank ${rank} in the trace.`;
-      else [asked.first, asked.rows] = [row, 1];
+      Object.assign(asked, rowsOf.find(rank));
     });
     take(/(?:^|\s)waits?(?=\s|$)/gi, () => (asked.waits = true));
     asked.words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
@@ -54,7 +52,7 @@
       this.timeline.mark(null);
       this.count.textContent = "";
       if (!text.trim()) return;
-      const asked = parsed(text, { count: this.timeline.count(), find: (rank) => this.timeline.rowOf(rank) });
+      const asked = parsed(text, { count: this.timeline.count(), find: (rank) => this.timeline.rowsOf(rank) });
       if (asked.wrong) return void (this.count.textContent = asked.wrong);
       this.count.textContent = "…";
       try {
