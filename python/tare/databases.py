@@ -147,6 +147,12 @@ def errors(what: str) -> Iterator[None]:
     duckdb = module()
     try:
         yield
+    except duckdb.IOException as error:
+        if "lock" in str(error):
+            raise CommandError(
+                f"{what}: another process writes it, as a study that runs; read a copy"
+            ) from error
+        raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
     except (duckdb.Error, OSError, RuntimeError, ValueError) as error:  # the last two of what is damaged
         raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
 

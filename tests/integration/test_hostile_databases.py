@@ -157,6 +157,13 @@ def test_what_is_never_named_is_never_evaluated(call: Call, study: Path, secret:
     assert SECRET not in done.stdout + (study / "report.html").read_text("utf-8")
 
 
+def test_who_may_not_read_what_another_process_writes_is_told_what_to_do(call: Call, study: Path) -> None:
+    with duckdb.connect(str(study / FILE)):
+        done = call("study", "report", study)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "another process writes it, as a study that runs; read a copy" in done.stderr
+
+
 @pytest.mark.parametrize("name", [FILE, f"{FILE}.wal"])
 def test_links_and_pipes_are_no_databases(call: Call, study: Path, tmp_path: Path, name: str) -> None:
     elsewhere = results(tmp_path / "elsewhere")

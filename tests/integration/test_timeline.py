@@ -110,18 +110,8 @@ def test_threads_and_worlds(browser: Any, tare: Path, tmp_path: Path) -> None:
     mpi = openmpi4()
     program = compile_c(mpi, [PROGRAMS_OF_TESTS / "threads.c"], tmp_path / "threads", "-pthread")
     launch = f"{mpi.mpiexec[0]} {' '.join(mpi.mpiexec[1:])} -n 2 {program}"
-    command = [
-        tare,
-        "run",
-        "-q",
-        "--trace",
-        "-o",
-        tmp_path / "run",
-        "--",
-        "sh",
-        "-c",
-        f"{launch} && {launch}",
-    ]
+    command: list[str | Path] = [tare, "run", "-q", "--trace", "-o", tmp_path / "run"]
+    command += ["--", "sh", "-c", f"{launch} && {launch}"]
     subprocess.run(command, env=mpi.environ(), capture_output=True, timeout=120, check=True)
     to = tmp_path / "page.html"
     subprocess.run([tare, "report", tmp_path / "run", "-o", to], capture_output=True, timeout=120, check=True)
@@ -129,7 +119,7 @@ def test_threads_and_worlds(browser: Any, tare: Path, tmp_path: Path) -> None:
     calls = [
         row
         for row in run.rows(run.event_table())
-        if row.function.startswith("MPI_") and (row.world, row.rank) == (1, 1)
+        if (row.function or "").startswith("MPI_") and (row.world, row.rank) == (1, 1)
     ]
     assert len({row.thread for row in calls}) > 1
     context = browser.new_context(viewport={"width": 1400, "height": 900})

@@ -19,7 +19,7 @@ def write(kind: str, run: Run, to: Path, part: Part) -> str:
     """Writes the events, and says on standard error what the file lacks. CommandError without a trace."""
     check_trace(run)
     done = run.export_trace(kind, to, part.ranks or None, part.start_ns, part.end_ns)
-    _tell_what_lacks(done)
+    _tell_what_lacks(done, part)
     return units.number_of(done.events, "event")
 
 
@@ -31,16 +31,17 @@ def check_trace(run: Run) -> None:
         raise CommandError("this run has no trace: measure it with tare run --trace -- COMMAND")
 
 
-def _tell_what_lacks(done: Exported) -> None:
+def _tell_what_lacks(done: Exported, part: Part) -> None:
+    trace = "the trace" if part.start_ns is None and part.end_ns is None else "this part of the trace"
     if done.open:
         regions = units.number_of(done.open, "region or phase has", "regions or phases have")
         ends = units.noun(done.open, "it ends", "they end")
-        streams.tell(f"tare: {regions} no end in the trace; {ends} with it")
+        streams.tell(f"tare: {regions} no end in {trace}; {ends} with it")
     if done.ends:
         left_out = units.number_of(
             done.ends, "end of a region or phase was", "ends of regions or phases were"
         )
-        streams.tell(f"tare: {left_out} left out, because the trace has no begin for it")
+        streams.tell(f"tare: {left_out} left out, because {trace} has no begin for it")
     if done.obstacle:
         streams.tell(f"tare: not all messages are shown: {done.obstacle}")
 
