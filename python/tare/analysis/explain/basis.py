@@ -217,14 +217,29 @@ class Basis:
         of_lines = grouped(self.outside, lambda of: (of.function, self.place(of.site)))
         return {line: {of.site for of in found} for line, found in of_lines.items()}
 
+    def calls_of(self, row: ProfileRow) -> int:
+        """All calls of a row of the profile by line, estimated if some were only counted.
+
+        Where the reader has no estimate, those that were counted are taken for calls of the lines that were
+        measured.
+        """
+        if row.whole_calls is not None:
+            return row.whole_calls
+        return round(row.calls * self._all_calls.get(row.function, 1.0))
+
+    @cached_property
+    def _all_calls(self) -> dict[str, float]:
+        """All calls of each function, divided by those that were measured."""
+        if not self.run.has_counted_time:
+            return {}
+        rows = profile.summed(self.run, ["function"])
+        return {
+            row.function: row.calls / (row.calls - row.counted) for row in rows if row.counted < row.calls
+        }
+
     def line_of_row(self, row: ProfileRow) -> Line:
         """The line of a row of the profile by line."""
         return row.function, row_place(row)
-
-
-def calls_of(row: ProfileRow) -> int:
-    """All calls of a row of the profile by line, estimated if some were only counted."""
-    return row.calls if row.whole_calls is None else row.whole_calls
 
 
 class _Groups:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.explain.basis import Basis, Told, calls_of
+from tare.analysis import profile
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
     MIN_MPI_SHARE,
@@ -36,9 +37,11 @@ def tiny_messages(basis: Basis, told: Told) -> list[Finding]:
     """
     sends = [row for row in basis.lines if _sends(row.function) and row.calls]
     tiny = [row for row in sends if row.bytes / row.calls <= TINY_BYTES]
-    count = sum(map(calls_of, tiny))
-    senders = max((row.ranks or 1 for row in tiny), default=1)
-    if not tiny or 2 * count < sum(map(calls_of, sends)) or _rate(basis, count, senders) < OFTEN_PER_S:
+    count = sum(map(basis.calls_of, tiny))
+    if not tiny or 2 * count < sum(map(basis.calls_of, sends)):
+        return []
+    senders = _senders(basis, {row.function for row in tiny})
+    if _rate(basis, count, senders) < OFTEN_PER_S:
         return []
     rows = [row for row in basis.lines if is_of_messages(row.function) and not meaning(row.function).poll]
     short = {basis.line_of_row(row) for row in rows if row.time_ns <= SHORT_CALL_NS * row.calls}
@@ -47,13 +50,19 @@ def tiny_messages(basis: Basis, told: Told) -> list[Finding]:
     if basis.share(time_ns) < MIN_SHARE:
         return []
     told.losses.take(of)
-    most = max(tiny, key=calls_of)
+    most = max(tiny, key=basis.calls_of)
     bytes_per_call = sum(row.bytes for row in tiny) / sum(row.calls for row in tiny)
     per_second = _rate(basis, count, senders)
     found = _of_row(
         basis, most, "tiny messages", time_ns, bytes_per_call=bytes_per_call, per_second=per_second
     )
     return [replace(found, calls=count)]
+
+
+def _senders(basis: Basis, functions: Collection[str]) -> int:
+    """How many ranks call the functions, on whatever lines."""
+    rows = profile.summed(basis.run, ["function", "rank"])
+    return len({row.rank for row in rows if row.world == basis.world and row.function in functions}) or 1
 
 
 def polling(basis: Basis, told: Told) -> list[Finding]:
@@ -100,7 +109,7 @@ def frequent(basis: Basis, told: Told) -> list[Finding]:
     """Short calls, made so often that their number is what takes the time; but for what is told."""
     found = []
     for row in basis.lines:
-        rate = _rate(basis, calls_of(row), row.ranks or 1)
+        rate = _rate(basis, basis.calls_of(row), row.ranks or 1)
         if row.time_ns <= SHORT_CALL_NS * row.calls and rate >= OFTEN_PER_S:
             found += _taken(basis, told, row, "frequent calls", per_second=rate)
     return found
@@ -171,7 +180,7 @@ def _of_row(
         function=row.function,
         at=row_place(row),
         ranks=() if row.rank_max is None else (row.rank_max,),
-        calls=calls_of(row),
+        calls=basis.calls_of(row),
         mean_ns=row.mean_ns,
         bytes_per_call=bytes_per_call,
         per_second=per_second,

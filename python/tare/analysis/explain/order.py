@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.explain.basis import Basis, Told, calls_of
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.losses import total
 from tare.analysis.rows import Placed, row_place
@@ -82,7 +82,7 @@ def _needless(basis: Basis, told: Told, calls: Sequence[Call]) -> list[Finding]:
                 lost_ns=round(time_ns),
                 function=rows[0].function,
                 at=at,
-                calls=sum(map(calls_of, rows)),
+                calls=sum(map(basis.calls_of, rows)),
                 cause_function=following[0].function,
                 cause_at=following[0].at,
                 detail=meaning(following[0].function).waits,

@@ -96,8 +96,8 @@ def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
 
     if len(sizes) < MIN_FLUSHES:
         raise NoModelError(
-            f"the runs with a trace have {len(sizes)} flushes, {MIN_FLUSHES} are needed: run some, with small "
-            "buffers"
+            f"the runs with a trace have {len(sizes)} flushes, {MIN_FLUSHES} are needed: "
+            "run some, with small buffers"
         )
     across, up = np.asarray(sizes, float), np.asarray(durations, float)
     mean_bytes = float(across.mean())
