@@ -260,6 +260,19 @@ def test_full_tables_are_not_counted_on() -> None:
     assert blocked(running(*calls, completed={"MPI_Barrier": {(1, -1): 5}})) == []
 
 
+@pytest.mark.parametrize(("alike", "stuck"), [(16, [0, 1, 2, 3]), (17, [])])
+def test_communicators_that_share_rows_do_not_tell_who_has_passed(alike: int, stuck: list[int]) -> None:
+    """Ranks 1 to 3 may have been in the barrier that rank 0 has not left; its row is that of others."""
+    copies = [
+        made(Communicator, name=f"#{number}", size=4, key=9 + number, members=[(0, 1, 4)])
+        for number in range(alike)
+    ]
+    inside = [call(0, "MPI_Barrier", communicator=1 + alike)]
+    others = [call(rank, "MPI_Recv", rank - 1, 5) for rank in (1, 2, 3)]
+    run = running(*inside, *others, communicators=[*COMMUNICATORS, *copies], completed={"MPI_Barrier": {}})
+    assert blocked(run) == stuck
+
+
 def test_rank_that_has_ended_is_waited_for_in_vain() -> None:
     run = running(call(0, "MPI_Recv", 1, 7), computing(2), computing(3), states={1: "killed"})
     found = where.look(run).deadlock

@@ -19,7 +19,9 @@ from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import CurrentCall, PendingRequest, Process
+    from collections.abc import Hashable
+
+    from tare._native import Communicator, CurrentCall, PendingRequest, Process
     from tare.runs.run import Run
 
 # A call counts as blocked once it has lasted that long: messages under way arrive sooner.
@@ -28,6 +30,8 @@ BLOCKED_AFTER_NS = NS_PER_S
 BETWEEN_LOOKS_S = 0.2
 # A thread polls if it is still at the same poll, for the same requests, after so long.
 POLLING_AFTER_S = 1.0
+# So many communicators with the same members have rows of their own (src/mpi/objects/communicators.h).
+OF_THEIR_OWN = 16
 
 Identity = tuple[object, ...]
 
@@ -244,6 +248,19 @@ def _world_sizes(processes: Iterable[Process]) -> dict[int, int]:
     return sizes
 
 
+def _that_share_rows(communicators: Sequence[Communicator]) -> set[int]:
+    """The numbers of communicators whose calls may be in the rows of others of the same members."""
+    alike = grouped(
+        (number for number, each in enumerate(communicators) if not each.name.startswith("MPI_COMM_")),
+        lambda number: _members_of(communicators[number]),
+    )
+    return {number for numbers in alike.values() if len(numbers) > OF_THEIR_OWN for number in numbers}
+
+
+def _members_of(of: Communicator) -> Hashable:
+    return of.world, of.size, tuple(of.members or ()), tuple(of.remote_members or ())
+
+
 class _Completed:
     """Counts of completed calls, of each function when it is first asked for."""
 
@@ -252,11 +269,12 @@ class _Completed:
         self._known = {rank_of(process) for process in run.processes}
         self._by_function: dict[str, dict[tuple[Rank, int], int]] = {}
         self._uncertain: dict[str, set[Rank]] = {}
+        self._sharing = _that_share_rows(run.communicators)
 
     def __call__(self, rank: Rank, function: str, communicator: int) -> int | None:
         if function not in self._by_function:
             self._read(function)
-        if rank not in self._known or rank in self._uncertain[function]:
+        if rank not in self._known or rank in self._uncertain[function] or communicator in self._sharing:
             return None
         return self._by_function[function].get((rank, communicator), 0)
 

@@ -161,7 +161,7 @@ def _show_waited_for(out: Console, look: Look) -> None:
     waited = "waited" if look.is_over else waits
     last = [row for row in _worth_showing(look.rows) if (row.world, row.rank) in look.waited_for]
     # In MPI they may wait for others, but it is not certain for whom.
-    is_certain = not any(row.inside and _is_of_mpi(row.function or "") for row in last)
+    is_certain = not any((row.inside or row.polling) and _is_of_mpi(row.function or "") for row in last)
     certain = "" if is_certain else " that is certain"
     whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
     out.line()

@@ -33,9 +33,8 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         return None
     slow = slow_of(times)
     others = [time_ns for rank, time_ns in times.items() if rank not in slow]
-    collectives = [row for row in basis.lines if row.imbalance_ns]
-    rows = collectives or basis.lines
-    row = max(rows, key=lambda each: each.imbalance_ns or each.time_ns, default=None)
+    # Of collectives it is known what is waiting; of other calls, all of the time may be.
+    row = max(basis.lines, key=lambda each: each.imbalance_ns or each.time_ns, default=None)
     # It is not known in which calls the others wait: their share is taken of each.
     left = total(told.losses.left)
     part = min(lost_ns / left, 1.0) if left else 0.0

@@ -360,10 +360,11 @@
     }
     name(begin, end) {
       const { ranks, threads, worlds } = this.about;
-      if (end > begin) return `${ranks[begin]}–${ranks[end]}`;
+      const rank = (row) => (ranks[row] < 0 ? format.NOTHING : ranks[row]);
+      if (end > begin) return `${rank(begin)}–${rank(end)}`;
       const several = threads.some((thread) => thread > 0);
       const world = this.content.overview.worlds > 1 ? `${worlds[begin]}:` : "";
-      return `${world}${ranks[begin] < 0 ? format.NOTHING : ranks[begin]}${several ? `.${threads[begin]}` : ""}`;
+      return `${world}${rank(begin)}${several ? `.${threads[begin]}` : ""}`;
     }
 
     hover({ x, y, width }, time) {

@@ -13,9 +13,9 @@
       const { about, view, panel } = timeline;
       const found = time.value.trim().match(/^(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s)?$/i);
       const at = found ? format.nsOf(found[1], found[2]) - about.start_ns : NaN;
-      const row = rank.value.trim() ? timeline.rowOf(rank.value.trim()) : panel.chosen?.row ?? view.first;
+      const { first: row, wrong } = rank.value.trim() ? timeline.rowsOf(rank.value.trim()) : { first: panel.chosen?.row ?? view.first };
       if (time.value.trim() && !(at >= 0 && at <= about.length_ns)) said.textContent = "No such time in the trace.";
-      else if (row < 0) said.textContent = "No such rank in the trace.";
+      else if (wrong) said.textContent = wrong;
       else panel.choose(row, time.value.trim() ? at : panel.chosen?.time ?? (view.from + view.to) / 2, true);
     };
     const node = element("span", { class: "group jump", role: "group", "aria-label": "Go to a time and a rank" }, time, rank, element("button", { type: "button", onclick: go }, "Go"), said);
