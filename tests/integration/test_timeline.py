@@ -159,7 +159,7 @@ def test_a_time_and_a_rank_are_gone_to(page: Opened, tare: Path) -> None:
     assert view["to"] - view["from"] < 100 * max(call["duration_ns"], 50)
     for time, rank, wrong in (
         ("99", "1", "No such time"),
-        ("", "7", "No such rank"),
+        ("", "7", "There is no rank 7"),
         ("x", "", "No such time"),
     ):
         page.page.fill("#timeline [aria-label^='Time since']", time)
