@@ -6,6 +6,7 @@ import csv
 import ctypes
 import io
 import json
+import os
 import re
 import subprocess
 from collections import Counter
@@ -90,7 +91,9 @@ def sums(
 
 def printed(measured: Measurement, *arguments: str) -> str:
     command: list[str | Path] = [measured.tare, *arguments[:1], measured.directory, *arguments[1:]]
-    shown: str = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    # Wide enough for names that differ at their end.
+    wide = os.environ | {"COLUMNS": "200"}
+    shown: str = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
     return shown
 
 
@@ -394,9 +397,10 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
 
     figures_of = {each["metric"]: each["new"][0] for each in printed_diff(measured)["figures"]}
     said.add("diff --json", "calls", IN_ALL, figures_of["calls"])
-    said.add("diff --json", "bytes", IN_ALL, figures_of["bytes"])
     said.add("diff --json", "net time", IN_ALL, figures_of["net"])
-    said.add("diff --json", "MPI time", "mean", figures_of["mpi"])
+    if is_whole(measured.profile("function")):
+        said.add("diff --json", "bytes", IN_ALL, figures_of["bytes"])
+        said.add("diff --json", "MPI time", "mean", figures_of["mpi"])
     said.add("sql ranks", "calls", IN_ALL, sum(rank["calls"] for rank in info["ranks"]))
     said.add("info --json", "calls", IN_ALL, info["cost"]["calls"])
     said.add("profile --json", "bytes", IN_ALL, sum(row["bytes"] for row in of_ranks))
@@ -419,6 +423,11 @@ def printed_diff(measured: Measurement) -> dict[str, Any]:
     return found
 
 
+def is_whole(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all calls but look-ups were measured, by the profile by function."""
+    return not any(row["counted"] and row["timed"] for row in rows)
+
+
 def say_functions(said: Said, measured: Measurement) -> None:
     """Calls, time and bytes of functions, and of lines."""
     rows = measured.profile("function")
@@ -431,8 +440,7 @@ def say_functions(said: Said, measured: Measurement) -> None:
     summed = "SELECT function, sum(calls)::bigint calls, sum(bytes)::bigint bytes"
     with_time = f"{summed}, sum(time_ns)::bigint time_ns FROM profile GROUP BY ALL"
     said.rows("sql profile", sql(measured, with_time), by_function)
-    is_whole = not any(row["counted"] and row["timed"] for row in rows)
-    if is_whole:
+    if is_whole(rows):
         said.rows("sql totals", sql(measured, f"{summed} FROM totals GROUP BY ALL"), by_function)
     by_line = measured.profile("line")
     for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
@@ -441,10 +449,15 @@ def say_functions(said: Said, measured: Measurement) -> None:
             sums_of[by_function(row)] += row[field]
         for of, value in sums_of.items():
             said.add("profile --by line --json", word, of, value)
-    # diff leaves out what begins and ends MPI, and look-ups.
+    # diff leaves out what begins and ends MPI, and look-ups. It compares whole runs.
     for row in printed_diff(measured)["functions"]:
-        for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
-            said.add("diff --json", word, by_function(row), row[field]["new"][0])
+        said.add("diff --json", "calls", by_function(row), row["calls"]["new"][0])
+        for word, field in (("time", "time_ns"), ("bytes", "bytes")):
+            of_all = word if is_whole(rows) else f"whole {word}"
+            said.add("diff --json", of_all, by_function(row), row[field]["new"][0])
+    for row in rows:
+        for word, field in (("time", "time_ns"), ("bytes", "bytes")):
+            said.add("profile --by function --json", f"whole {word}", by_function(row), row[f"whole_{field}"])
     # All time of functions is the MPI time of the ranks, but for calls that have not returned.
     ranks = measured.info()["ranks"]
     within = [row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET]
