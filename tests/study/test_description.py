@@ -85,7 +85,8 @@ def read(tmp_path: Path, text: str) -> Description:
         (
             ("[factors]", "[analysis]\nresponses = ['net', 'nix']\n[factors]"),
             14,
-            "analysis.responses has 'nix', which is none of: net, hook",
+            "analysis.responses has 'nix', which is none of: net, hook, wrap, overall, net cpu, "
+            "net overhead by referee",
         ),
         (
             ("[factors]", "[[truth]]\ntime = 'nix'\npart = 'overhead'\nseconds = 1\n[factors]"),
@@ -111,6 +112,17 @@ def test_errors_name_line_and_key(tmp_path: Path, change: tuple[str, str], line:
     assert message in str(raised.value)
     assert f"line {line}" in str(raised.value) or f":{line}:" in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+SOLVE = "[workload.one.phase.solve]\nwall = 'solve ([0-9]+)'\n"
+
+
+def test_responses_are_all_times_of_the_report(tmp_path: Path) -> None:
+    responses = ["net cpu", "solve", "solve wall", "net overhead by referee"]
+    text = f"{BASE}\n{SOLVE}[analysis]\nresponses = {responses}\n"
+    assert read(tmp_path, text).analysis.responses == tuple(responses)
+    with pytest.raises(UsageError, match=r"has 'solve cpu', which is none of: .*, solve wall, .*, solve$"):
+        read(tmp_path, text.replace("solve wall", "solve cpu"))
 
 
 def test_only_combinations_that_differ_are_run(tmp_path: Path) -> None:

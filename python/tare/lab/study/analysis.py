@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tare.analysis.groups import grouped
 from tare.analysis.intervals import Interval, coverage, median_interval, pooled_interval, samples_needed
 from tare.lab.study import plan, statistics
-from tare.lab.study.description import WRITING, Description
+from tare.lab.study.description import BY_REFEREE, WRITING, Description
 from tare.lab.study.frames import MOST, Results, load
 from tare.lab.study.plan import Cell
 from tare.lab.study.referee.tools import reason_not_weighable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WRITE = "write"
-BY_REFEREE = "net overhead by referee"
 NOT_DETERMINED = "not determined"
 
 

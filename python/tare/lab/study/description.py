@@ -26,6 +26,7 @@ Part = Literal["instrumentation", "writing", "overhead"]
 INSTRUMENTATION, WRITING, OVERHEAD = get_args(Part)
 # Times of whole runs; a phase's are "PHASE wall" and "PHASE cpu".
 MAIN = ("net", "hook", "wrap", "overall", "net cpu")
+BY_REFEREE = "net overhead by referee"
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -315,12 +316,13 @@ def _check(description: Description, root: Table) -> None:
     if description.baseline not in description.tools:
         raise study.wrong("baseline", f"is '{description.baseline}', which is not among factors.tool")
     measures = (each for of in description.workloads.values() for each in of.measures if each.phase)
-    phases = list(dict.fromkeys(each.phase for each in measures))
-    times = [*MAIN, *(f"{phase} {quantity}" for phase in phases for quantity in ("wall", "cpu"))]
+    phases = {f"{each.phase} {each.quantity}": each.phase for each in measures}
+    times = [*MAIN, *phases]
+    responses = list(dict.fromkeys([*times, BY_REFEREE, *phases.values()]))
     for name in description.analysis.responses:
-        if name not in phases and name not in times:
+        if name not in responses:
             raise root.table("analysis").wrong(
-                "responses", f"has '{name}', which is none of: {', '.join([*MAIN, *phases])}"
+                "responses", f"has '{name}', which is none of: {', '.join(responses)}"
             )
     for truth in description.truths:
         if truth.time not in times:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from tare import __version__
 from tare.analysis.rows import fields
-from tare.lab.study.analysis import BY_REFEREE
+from tare.lab.study.description import BY_REFEREE
 from tare.lab.study.sections import TEXT, Column, Figure, Section, Table, plain, shown
 from tare.page import document
 from tare.page.document import printable

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare.analysis.intervals import Interval
-from tare.lab.study.analysis import BY_REFEREE, Analysis, Pair
+from tare.lab.study.analysis import Analysis, Pair
+from tare.lab.study.description import BY_REFEREE
 from tare.runs.metadata import META
 
 # How deep a tool may put what it writes below the directory that is kept of a run.

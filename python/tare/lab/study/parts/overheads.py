@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tare.lab.study import statistics
-from tare.lab.study.analysis import BY_REFEREE, Analysis, Pair
+from tare.lab.study.analysis import Analysis, Pair
+from tare.lab.study.description import BY_REFEREE
 from tare.lab.study.sections import CHANGE, COUNT, SECONDS, SHARE, P, Section, Table, columns, of_table
 
 
