@@ -137,6 +137,8 @@ def _request_started(of: Meaning) -> Iterator[str]:
         kinds.append("format::persistent_request")
         if of.kind == "send":
             kinds.append("format::send_request")
+        if of.function.parameter("partitions") is not None:
+            kinds.append("format::partitioned_request")
     yield f"Starts<A, {' | '.join(kinds or ['format::plain_request'])}> starts{{request}}"
 
 

@@ -219,7 +219,8 @@ void define_process(nb::module_& module) {
       .value("thread_names", thread_names)
       .members<&ProcessRecord::unmeasured_threads>(of, record)
       .value("reduced", reduced)
-      .members<&ProcessRecord::left_calls>(of, record)
+      .members<&ProcessRecord::left_calls, &ProcessRecord::failed_calls, &ProcessRecord::failed_communication,
+               &ProcessRecord::pauses>(of, record)
       .members<&Process::state>(of)
       .value("exit_code",
              [](const PyProcess& process) {

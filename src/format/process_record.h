@@ -79,8 +79,12 @@ struct ProcessRecord {
   std::uint64_t analysis_ticks;  // and in an analysis
   std::uint64_t counted_ticks;   // in which calls of the first thread were only counted (recorder/spells.h), until
   std::uint64_t counted_since;   // then, if they are; 0: they are not
+  std::uint32_t failed_calls;    // of MPI, that returned an error
+  std::uint32_t failed_communication;  // of these, those that were to communicate
+  std::uint32_t pauses;                // how often a thread has ceased to record, because the program asked for it
+  std::uint32_t reserved_end;          // 0
 };
-static_assert(sizeof(ProcessRecord) == 664);
+static_assert(sizeof(ProcessRecord) == 680);
 // Of the first of these files.
 inline constexpr std::size_t first_process_record_bytes = offsetof(ProcessRecord, chooser_ticks);
 

@@ -47,9 +47,10 @@ enum RequestKind : std::uint8_t {
   plain_request = 0,
   receive_request = 1,
   persistent_request = 2,
-  send_request = 4,        // beside persistent_request: what it starts are messages to `peer`
-  exchange_request = 8,    // beside receive_request: sends as well (MPI_Isendrecv)
-  unrecorded_request = 16  // started while its thread did not record (MPI_Pcontrol): it has no row
+  send_request = 4,         // beside persistent_request: what it starts are messages to `peer`
+  exchange_request = 8,     // beside receive_request: sends as well (MPI_Isendrecv)
+  unrecorded_request = 16,  // started while its thread did not record (MPI_Pcontrol): it has no row
+  partitioned_request = 32  // beside persistent_request: its message is sent in parts
 };
 static_assert(sizeof(RequestEntry) == 64);
 

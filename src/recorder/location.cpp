@@ -1,9 +1,11 @@
 #include "recorder/location.h"
 
+#include <atomic>
 #include <utility>
 
 #include "recorder/monitored.h"
 #include "recorder/node_words.h"
+#include "recorder/segment.h"
 
 namespace tare::recorder {
 
@@ -48,6 +50,8 @@ void Location::update_mode() noexcept {
 }
 
 void Location::pause() noexcept {
+  if (!events.is_suspended(Suspension::pause))
+    if (auto* of = segment()) std::atomic_ref(of->process.pauses).fetch_add(1, std::memory_order_relaxed);
   events.suspend(Suspension::pause);
   update_mode();
 }

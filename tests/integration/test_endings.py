@@ -164,7 +164,10 @@ def test_a_program_that_fails_in_the_end(mpi: MpiEnvironment, tare: Path, tmp_pa
     assert ended.returncode != 0
     first = ended.explained()[0]
     assert (first["kind"], first["ranks"]) == ("failed", [LAST])
-    assert first["sentence"] == f"The program failed: after MPI_Finalize, rank {LAST} ended with exit code 5."
+    assert (
+        first["sentence"]
+        == f"The program failed: rank {LAST} ended with exit code 5 after it had finalized MPI."
+    )
 
 
 def last_calls(ended: Ended) -> list[str]:

@@ -82,7 +82,7 @@ def test_the_end_is_told_of_each_rank_as_it_was() -> None:
     assert explanation.sentence(second) == "Ranks 0, 2 were killed by SIGKILL, after MPI_Barrier."
     failed = Finding(kind="failed", ranks=(1,), detail="exit code 2")
     assert explanation.sentence(failed) == (
-        "The program failed: after MPI_Finalize, rank 1 ended with exit code 2."
+        "The program failed: rank 1 ended with exit code 2 after it had finalized MPI."
     )
     of_launcher = Finding(kind="failed", detail="killed by SIGTERM")
     assert "killed by SIGTERM" in explanation.sentence(of_launcher)

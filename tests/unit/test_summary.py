@@ -80,6 +80,13 @@ def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
     assert "left       2 calls by an exception" in shown(recording)
 
 
+def test_calls_that_returned_an_error_are_shown(recording: Run) -> None:
+    process = changed(fake_native.process(0, 10**8), failed_calls=2)
+    assert "returned an error" not in shown(recording)
+    set_processes(recording, [process])
+    assert "failed     2 calls of MPI returned an error" in shown(recording)
+
+
 def test_events_of_the_program_are_weighed(recording: Run) -> None:
     change_totals(recording, {"own_events": 7000, "event_ns": 12.5})
     assert "own events 7,000, 12.5 ns each" in shown(recording)

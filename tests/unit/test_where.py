@@ -69,7 +69,8 @@ def running(
     return SimpleNamespace(**{
         "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
         "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
-        "peers": lambda *_: [], "rows": lambda table: table, **more,
+        "peers": lambda *_: [], "profile": lambda *_, **__: [], "rows": lambda table: table,
+        "has_counted_time": False, **more,
     })  # fmt: skip
 
 
@@ -406,6 +407,31 @@ def test_a_message_that_was_never_received() -> None:
         assert [each.messages for each in where.look(run).mismatches] == messages
     run = running(*calls, peers=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
     assert "Rank 1 has sent rank 0 2 messages that it has not received" in shown(run)
+    # A request that was freed may have received them, or a call that is not in the counts.
+    run.profile = lambda *_, **__: [SimpleNamespace(rank=0, calls=1)]
+    assert kinds(run) == []
+    run.profile = lambda *_, **__: []
+    assert kinds(run) == ["unreceived"]
+    run.processes[0] = changed(run.processes[0], pauses=1)
+    assert kinds(run) == []
+    run.processes[0] = changed(run.processes[0], pauses=0, failed_communication=1)
+    assert kinds(run) == []
+    run.processes[0] = changed(run.processes[0], failed_communication=0)
+    run.has_counted_time = True
+    assert kinds(run) == []
+
+
+@pytest.mark.parametrize("why", ["pauses", "failed_communication", "left_calls"])
+def test_counts_that_do_not_say_how_far_a_rank_is_tell_no_deadlock(why: str) -> None:
+    """Rank 1, by its count, has not come to the barrier in which the others are."""
+    calls = [
+        call(0, "MPI_Barrier"), call(1, "MPI_Recv", 0, 7), call(2, "MPI_Barrier"), call(3, "MPI_Barrier"),
+    ]  # fmt: skip
+    counts: dict[str, Any] = {"MPI_Barrier": {(rank, 0): 5 for rank in (0, 2, 3)} | {(1, 0): 4}}
+    run = running(*calls, completed=counts)
+    assert blocked(run) == [0, 1, 2, 3]
+    run.processes[1] = changed(run.processes[1], **{why: 1})
+    assert blocked(run) == []
 
 
 def test_collectives_that_differ() -> None:

@@ -36,6 +36,16 @@ def rank_of(of: Process | CurrentCall) -> Rank:
     return of.world, of.rank
 
 
+def counts_are_certain(process: Process) -> bool:
+    """Whether the counts of its calls say how far the process has come.
+
+    Calls in a pause are not counted. A call that failed is, although it may have done nothing, and so is one
+    that an exception left.
+    """
+    missing = process.pauses or process.unmeasured_threads
+    return not (missing or process.failed_communication or process.left_calls)
+
+
 @dataclass(frozen=True)
 class Send:
     """A message that is being sent, by a call or by a request that has not completed."""

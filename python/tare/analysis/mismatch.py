@@ -15,12 +15,13 @@ from tare.analysis.blocked import (
     Rank,
     Send,
     Wanted,
+    counts_are_certain,
     is_rooted,
     rank_of,
     sends_of,
     wanted_of,
 )
-from tare.functions import base, is_collective
+from tare.functions import base, is_collective, of_meaning
 
 if TYPE_CHECKING:
     from tare._native import CurrentCall
@@ -141,10 +142,26 @@ def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Run) -> 
     return Mismatch("unreceived", (receiver, Side((wanted.source,), "", -1)), count)
 
 
+# With these, a message may have been received that no count has, or the other way round: requests that are
+# freed, cancelled or done in parts, and those whose completion does not say what they have received.
+_UNCOUNTED = (
+    *of_meaning(kind="request", poll=""),
+    *of_meaning(kind="exchange", form="nonblocking"),
+    *of_meaning(kind="receive", waits="unknown"),
+)
+
+
 def _unreceived(receiver: Rank, sender: Rank, run: Run) -> int:
-    """Messages that the one has sent to the other, and this has not received."""
+    """Messages that the one has sent to the other, and this has not received; 0: none, or not certain."""
     world = receiver[0]
-    rows = run.rows(run.peers(["rank"], [world], [receiver[1], sender[1]]))
+    ranks = [receiver[1], sender[1]]
+    processes = [process for process in run.processes if rank_of(process) in (receiver, sender)]
+    if run.has_counted_time or not all(map(counts_are_certain, processes)):
+        return 0
+    uncounted = run.profile("rank", functions=[*_UNCOUNTED, "other"], ranks=ranks, worlds=[world])
+    if any(row.calls for row in run.rows(uncounted)):
+        return 0
+    rows = run.rows(run.peers(["rank"], [world], ranks))
     sent = sum(row.sent_messages for row in rows if (row.rank, row.peer) == (sender[1], receiver[1]))
     received = sum(row.received_messages for row in rows if (row.rank, row.peer) == (receiver[1], sender[1]))
     return sent - received

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tare.analysis import deadlock, mismatch
-from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll, rank_of
+from tare.analysis.blocked import Members, Need, Rank, Waits, counts_are_certain, is_poll, rank_of
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.groups import grouped
 from tare.analysis.mismatch import Mismatch
@@ -266,7 +266,7 @@ class _Completed:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._known = {rank_of(process) for process in run.processes}
+        self._known = {rank_of(process) for process in run.processes if counts_are_certain(process)}
         self._by_function: dict[str, dict[tuple[Rank, int], int]] = {}
         self._uncertain: dict[str, set[Rank]] = {}
         self._sharing = _that_share_rows(run.communicators)

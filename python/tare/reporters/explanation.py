@@ -473,9 +473,8 @@ def _failed(found: Finding) -> str:
     if not found.ranks:
         return f"The command failed, although no process ended early: {found.detail}."
     ended = "ended with" if found.detail.startswith("exit") else "ended:"
-    return (
-        f"The program failed: after MPI_Finalize, {rank_numbers.named(found.ranks)} {ended} {found.detail}."
-    )
+    who, they = rank_numbers.named(found.ranks), "they" if len(found.ranks) > 1 else "it"
+    return f"The program failed: {who} {ended} {found.detail} after {they} had finalized MPI."
 
 
 def _deadlock(found: Finding) -> str:

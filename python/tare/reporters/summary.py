@@ -289,6 +289,9 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     left = sum(process.left_calls for process in recording.processes)
     if left:
         yield "left", f"{units.number_of(left, 'call')} by an exception, longjmp or the end of the thread"
+    failed = sum(process.failed_calls for process in recording.processes)
+    if failed:
+        yield "failed", f"{units.number_of(failed, 'call')} of MPI returned an error"
     unmeasured = sum(process.unmeasured_threads for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, for whose buffers there was no memory"

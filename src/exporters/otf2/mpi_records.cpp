@@ -146,7 +146,7 @@ bool MpiRecords::will_tell(const EventRow& row, const Matched& matched) const {
     case CallRole::send:
     case CallRole::synchronous_send:
     case CallRole::exchange:
-      return may_write(matched, sent, row.request) &&
+      return reader::has_sent(row) && may_write(matched, sent, row.request) &&
              is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
     case CallRole::receive:
       return may_write(matched, posted, row.request) &&
@@ -167,7 +167,7 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
   const Transfer sends{row.communicator, row.peer, row.peer_world, row.tag, row.bytes};
   const bool may_send = may_write(matched, sent, row.request), may_receive = may_write(matched, posted, row.request);
   const auto send = [&] {
-    if (may_send && is_known(sends))
+    if (may_send && is_known(sends) && reader::has_sent(row))
       sink.write(OTF2_EvtWriter_MpiSend, time, as_u32(row.peer), as_u32(row.communicator), as_u32(row.tag),
                  or_none(row.bytes));
   };

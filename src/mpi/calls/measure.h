@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "mpi/calls/failed_call.h"
 #include "mpi/calls/thread.h"
 #include "mpi/interposition/bypass.h"
 #include "recorder/clock.h"
@@ -48,6 +49,14 @@ template <class... Roles>
   current.function.store(call.function, std::memory_order_release);
 }
 
+// Counts a call of a function if its result is an error. MPI_SUCCESS is 0 in every ABI.
+template <class Result>
+[[gnu::always_inline]] inline void count_if_failed(const Thread& thread, std::uint16_t function,
+                                                   [[maybe_unused]] Result result) noexcept {
+  if constexpr (std::is_same_v<Result, int>)
+    if (recorder::seldom(result != 0)) count_failed(thread, function);
+}
+
 // The end of a call that was timed. Returns its row, which may be one of `rows`.
 template <bool timed = true, class Result, class... Roles>
 [[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
@@ -56,6 +65,7 @@ template <bool timed = true, class Result, class... Roles>
   (roles.after(thread, call, result), ...);
   format::ProfileRow& row = recorder::commit<(Roles::traffic | ... | 0U), timed>(thread, call, rows);
   (roles.committed(thread, call, row, result), ...);
+  count_if_failed(thread, call.function, result);
   return row;
 }
 
@@ -70,6 +80,7 @@ template <Function F, class Real>
   thread.count_only(static_cast<std::uint16_t>(F));
   const stack::Inside inside;
   const auto result = real();
+  count_if_failed(thread, static_cast<std::uint16_t>(F), result);
   if (--thread.until_check < 0) [[unlikely]]
     recorder::check_counted(thread);
   return result;

@@ -36,6 +36,14 @@ bool was_cancelled(const typename A::Status& status) noexcept {
   }
 }
 
+// Whether a call failed because the message was too long. Then it has taken the message.
+template <class A>
+[[gnu::cold]] bool was_truncated(int result) noexcept {
+  int error_class = result;
+  library<int(int, int*)>(Function::MPI_Error_class)(result, &error_class);
+  return error_class == A::err_truncate;
+}
+
 // A blocking receive. Its status says what was received; the program may not have asked for a status.
 template <class A>
 struct Receives : Describes {
@@ -48,11 +56,18 @@ struct Receives : Describes {
   auto* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success) [[unlikely]]
-      return;
+      return failed(call, result);
     const Status& s = *status();
     call.peer = Peer<A>::normal(A::source(s));
     call.tag = Tag<A>::normal(A::tag(s));
     call.bytes = received_bytes<A>(s);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] static void failed(recorder::Call& call, int result) noexcept {
+    if (was_truncated<A>(result)) return;
+    call.peer = format::no_peer;  // it has taken no message
+    call.tag = format::no_tag;
   }
 };
 
@@ -74,8 +89,12 @@ struct AlsoReceives : Receives<A> {
     format::CurrentCall& current = thread.shared().current;
     current.source = format::no_peer;
     current.source_tag = format::no_tag;
-    if (result != A::success) [[unlikely]]
+    if (result != A::success) [[unlikely]] {
+      if (!was_truncated<A>(result)) return;
+      call.source = source;
+      call.source_tag = tag;
       return;
+    }
     const typename A::Status& s = *this->status();
     call.source = Peer<A>::normal(A::source(s));
     call.source_tag = Tag<A>::normal(A::tag(s));
@@ -232,6 +251,9 @@ struct StartsPersistent : Role {
       started.received = requests.received(entry);
       return;
     }
+    // Messages in parts are not those of other sends and receives (MPI 5.0, chapter 4), and the trace does not say when
+    // each part is ready, so readers match none of them.
+    if ((entry.kind & format::partitioned_request) != 0) return;
     started.peer = entry.peer;
     started.tag = entry.tag;
   }

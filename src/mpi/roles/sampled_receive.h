@@ -7,14 +7,6 @@
 
 namespace tare::mpi {
 
-// Whether a call failed because the message was too long. Then it has taken the message.
-template <class A>
-[[gnu::cold]] bool was_truncated(int result) noexcept {
-  int error_class = result;
-  library<int(int, int*)>(Function::MPI_Error_class)(result, &error_class);
-  return error_class == A::err_truncate;
-}
-
 // A receive that is posted in steps. Passed by value, so that it lies in memory only where the steps are needed.
 template <class A>
 struct Posting {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "format/function_meaning.h"
+#include "reader/events/event_row.h"
 #include "reader/store/function_names.h"
 
 namespace tare::reader {
@@ -28,5 +29,9 @@ enum class CallRole : std::uint8_t {
 CallRole role_of_call(const format::FunctionMeaning& function);
 // By function number.
 std::vector<CallRole> roles_of_calls(const FunctionNames& functions);
+
+// Whether a call that sends, or sends and receives, has sent its message. One that failed has no bytes; but if it
+// failed for what it received, which was too long, its source is known.
+inline bool has_sent(const EventRow& row) { return row.bytes != format::no_bytes || row.source != format::no_peer; }
 
 }  // namespace tare::reader

@@ -107,13 +107,13 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
   switch (role) {
     case CallRole::send:
     case CallRole::synchronous_send:
-      started.sent = message_matcher.send(row, call, to_peer);
+      if (has_sent(row)) started.sent = message_matcher.send(row, call, to_peer);
       break;
     case CallRole::receive:
       started.received = message_matcher.receive(rank.receives, row, call, to_peer, blocks);
       break;
     case CallRole::exchange:
-      started.sent = message_matcher.send(row, call, to_peer);
+      if (has_sent(row)) started.sent = message_matcher.send(row, call, to_peer);
       started.received = message_matcher.receive_of_exchange(
           rank.receives, row, call,
           {row.communicator, row.source, row.source_world, row.source_tag, row.received, rank.epoch}, blocks);
@@ -140,7 +140,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
 
 void Matcher::State::add_starts(Rank& rank, const EventRow& row, const PartCall& call) {
   const auto add_one = [&](std::uint32_t request, const Transfer& of) {
-    if (of.peer == no_peer || request == no_request) return;  // a collective operation
+    if (of.peer == no_peer || request == no_request) return;  // a collective or partitioned operation
     Started started;
     PartCall posted = call;
     posted.request = request;

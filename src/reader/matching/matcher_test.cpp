@@ -76,6 +76,17 @@ TEST_F(MatcherTest, MessagesOfAChannelAreReceivedInOrder) {
   EXPECT_EQ(messages[0].tag, 3);
 }
 
+TEST_F(MatcherTest, ACallThatFailedIsNoMessage) {
+  ranks[0].fails("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].fails("MPI_Recv", 10, no_peer, no_tag);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 10 10 10", "0->1 20 20 20"}));
+}
+
 TEST_F(MatcherTest, TheReceiverMayComeFirst) {
   ranks[0].compute(500);
   ranks[0].call("MPI_Ssend", 10, 1, 3);

@@ -32,6 +32,7 @@ struct Started {
   std::size_t timeline = 0;
   std::optional<std::size_t> posted;
   bool takes = false;  // a receive whose message is known: it has a place among those of its channel
+  bool is_exchange = false;
 };
 
 // A thread, up to the row that was read last.
@@ -239,19 +240,23 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
   switch (role) {
     case CallRole::local:
       wait(rank, thread, row.request, {});
+      // The target of an access may have to do something before it is complete.
+      if (starts_request && meaning_of(row.function).kind == CallClass::one_sided)
+        started(rank, thread, row.request).is_known = false;
       break;
     case CallRole::send:
     case CallRole::synchronous_send:
-      send(rank, thread, transfer, role == CallRole::synchronous_send);
+      if (has_sent(row)) send(rank, thread, transfer, role == CallRole::synchronous_send);
       break;
     case CallRole::receive:
       is_known = receive(rank, thread, transfer);
       break;
     case CallRole::exchange: {
-      send(rank, thread, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
+      if (has_sent(row)) send(rank, thread, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
       // If it starts a request, the source is known only when the request completes.
       const std::int32_t source = starts_request ? any_source : row.source;
       is_known = receive(rank, thread, {row.communicator, source, row.source_world, row.source_tag, row.request});
+      if (starts_request) started(rank, thread, row.request).is_exchange = true;
       break;
     }
     case CallRole::starts:
@@ -340,7 +345,8 @@ bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   }
   if (of.awaits) engine_.await(thread.timeline, *of.awaits, thread.waits_at);
   if (!of.posted) return of.is_known;
-  if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or MPI_PROC_NULL
+  // Cancelled, or MPI_PROC_NULL. The status of an exchange may not say what it has received.
+  if (request.peer == no_peer || request.peer == proc_null) return request.peer == proc_null || !of.is_exchange;
   if (request.peer_world < 0 || request.tag < 0) return false;
   const MessageEvents m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
   engine_.set_event(of.timeline, *of.posted, m.posted);

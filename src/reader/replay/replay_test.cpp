@@ -139,6 +139,32 @@ TEST_F(ReplayTest, ReceivesAreWaitedForWhereTheyComplete) {
   expect(600, 700, 810);
 }
 
+TEST_F(ReplayTest, WhatCompletionsWaitForIsNotAlwaysKnown) {
+  // A partitioned receive, an access to a window, and an exchange whose status does not say what it received.
+  ranks[0].call("MPI_Start", 10, no_peer, no_tag, 6);
+  ranks[0].call("MPI_Wait", 500);
+  ranks[0].completes(6, 1, 3);
+  ranks[0].call("MPI_Rget", 10, 1, no_tag, 7, Script::window);
+  ranks[0].call("MPI_Wait", 300);
+  ranks[0].completes(7);
+  ranks[0].call("MPI_Isendrecv", 10, 1, 3, 8);
+  ranks[0].call("MPI_Wait", 200);
+  ranks[0].completes(8);
+  ranks[1].call("MPI_Start", 10, no_peer, no_tag, 5, 1, 8);
+  ranks[1].compute(500);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5);
+  expect(500, 1000, 1030, 1000);
+}
+
+TEST_F(ReplayTest, ACallThatFailedSendsNothing) {
+  ranks[0].fails("MPI_Send", 10, 1, 3);
+  ranks[0].compute(400);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 500, 0, 3);
+  expect(400, 400, 500);
+}
+
 TEST_F(ReplayTest, AWildcardTakesTheMessageThatItTook) {
   ranks.resize(3);
   ranks[0].compute(100);

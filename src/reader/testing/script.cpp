@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "format/function_meaning.h"
 #include "reader/testing/synthetic.h"
 
 namespace tare::reader::synthetic {
@@ -15,10 +16,21 @@ void Script::call(std::string_view function, std::uint64_t ticks, std::int32_t p
   record.tag = tag;
   record.communicator = communicator;
   record.request = request;
-  record.bytes = bytes;
+  const FunctionMeaning& meaning = meaning_of(record.head.kind);
+  const bool sends = meaning.kind == CallClass::send && meaning.form != CallForm::persistent;
+  record.bytes = sends && bytes == no_bytes ? 8 : bytes;
   records_ += bytes_of(record);
   now_ += ticks;
   last_ticks_ = ticks;
+}
+
+void Script::fails(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag) {
+  CallRecord record = call_record(function, site_, now_, now_ + ticks);
+  record.peer = peer;
+  record.tag = tag;
+  record.communicator = 1;
+  records_ += bytes_of(record);
+  now_ += ticks;
 }
 
 void Script::exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,

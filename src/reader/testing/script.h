@@ -23,10 +23,12 @@ class Script {
   void was_descheduled(std::uint64_t ticks);
   // The following calls are made from this site (1 to 9).
   void at(std::uint32_t site) { site_ = site; }
-  // A call that takes `ticks`. It starts `request`, if there is one.
+  // A call that takes `ticks`. It starts `request`, if there is one. A send has 8 bytes if they are not given.
   void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = format::no_peer,
             std::int32_t tag = format::no_tag, std::uint32_t request = format::no_request,
             std::uint32_t communicator = 1, std::uint64_t bytes = format::no_bytes);
+  // A call that returns an error.
+  void fails(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag);
   // A window of all ranks, and for epochs the group of one rank, or of all (-1).
   static constexpr std::uint32_t window = 3;
   static constexpr std::uint32_t group_of(std::int32_t rank) { return 100 + static_cast<std::uint32_t>(rank); }

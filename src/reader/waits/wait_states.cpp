@@ -246,8 +246,10 @@ void WaitStates::State::add(const EventRow& row) {
     thread.last.process = row.process;
     thread.last.is_poll = meaning.is_poll;
     thread.last.is_followed = is_followed(row, meaning, run);
-    if (meaning.kind == CallClass::probe && !meaning.is_poll && row.peer_world >= 0)
+    if (meaning.kind == CallClass::probe && row.peer_world >= 0) {
       thread.probed = Probed{call, row.peer_world, row.tag, row.communicator};
+      if (meaning.is_poll) thread.probed->call.enter_ns = thread.last.begin_ns;
+    }
   }
   matcher.add(row);
   for (const End& end : matcher.ends()) add(end);

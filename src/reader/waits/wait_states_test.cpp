@@ -354,6 +354,24 @@ TEST_F(WaitStatesTest, AProbeWaitsForTheMessageThatIsReceivedThen) {
                             "1 in 4: late sender 490 of 0 in 1, 490 before 1"}));
 }
 
+TEST_F(WaitStatesTest, WhoPollsForAMessageWaitsForIt) {
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].compute(500);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+  }
+  for (const auto& [probe, receive, line] :
+       {std::tuple("MPI_Iprobe", "MPI_Recv", 2U), std::tuple("MPI_Improbe", "MPI_Mrecv", 4U)}) {
+    ranks[1].at(line);
+    for (int i = 0; i < 10; ++i) ranks[1].call(probe, 50);
+    ranks[1].call(probe, 10, 0, 3);
+    ranks[1].at(line + 1);
+    ranks[1].call(receive, 10, 0, 3);
+  }
+  find();
+  EXPECT_EQ(lines(), (Lines{"1 in 2: late sender 500 of 0 in 1, 500 before 1",
+                            "1 in 4: late sender 490 of 0 in 1, 490 before 1"}));
+}
+
 TEST_F(WaitStatesTest, WhatTheCauseDidLongerIsTheDelay) {
   // After a barrier, rank 0 computes for 300 before line 2, and rank 1 for 100. Rank 0 also computes for 200 before
   // line 3, which rank 1 does not call. Rank 1 waits for 400 of this.

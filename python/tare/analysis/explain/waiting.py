@@ -86,7 +86,10 @@ def finding(basis: Basis, group: Group, kind: str = "") -> Finding:
     """What the group is, where most of the waiting is, and which rank causes most of it."""
     main = max(group.losses, key=lambda loss: loss.time_ns)
     kind = kind or str(next(iter(group.by(lambda loss: loss.kind))))
-    line, here_ns = next(iter(group.by(lambda loss: loss.line).items()), (main.line, 0.0))
+    # Kind and line are said in one sentence, so the line is where most of that kind is.
+    alike = Group(group.activity, [loss for loss in group.losses if loss.kind == kind] or group.losses)
+    line = next(iter(alike.by(lambda loss: loss.line)), main.line)
+    here_ns = group.by(lambda loss: loss.line).get(line, 0.0)
     cause, cause_ns = next(iter(group.by_cause().items()))
     activity = group.activity
     return Finding(
