@@ -3,6 +3,7 @@
 #include "bindings/fields.h"
 #include "bindings/parts.h"
 #include "bindings/words.h"
+#include "reader/model/account.h"
 #include "reader/model/total_cost.h"
 
 namespace tare::bindings {
@@ -238,7 +239,7 @@ void define_process(nb::module_& module) {
       .value("mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); })
       .members<&ProcessRecord::abi>(of, record)
       .members<&Account::start_ns, &Account::wall_ns, &Account::net_ns, &Account::threads_ns, &Account::mpi_ns,
-               &Account::counted_ns, &Account::unreturned_ns>(account)
+               &Account::counted_ns, &Account::whole_mpi_ns, &Account::unreturned_ns>(account)
       .value("until", until)
       .members<&PyProcess::calls, &PyProcess::counted, &PyProcess::cost, &PyProcess::trace, &PyProcess::scheduling>();
 }

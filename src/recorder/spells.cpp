@@ -143,7 +143,10 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (time == 0) time = now();
   const bool has_ended = is_observing_;  // observe() has written it
   set_observing(false);
-  if (spell_ != 0 && !has_ended) end_spell(location, site, time);
+  if (spell_ != 0 && !has_ended)
+    end_spell(location, site, time);
+  else
+    count_until(time);
   const auto length = static_cast<std::uint32_t>(1 + sync_points_ / sync_points_per_length);
   next_ = sync_points_ + length;
   begin_spell(location, spell_ + 1, length, site, time);
@@ -426,7 +429,10 @@ void Spells::look_at_timed(Location& location, std::uint64_t time) noexcept {
     look_due_ = 0;
     return;
   }
-  if (spell_ != 0) end_spell(location, location.shared().current.site, time);
+  if (spell_ != 0)
+    end_spell(location, location.shared().current.site, time);
+  else
+    count_until(time);
   begin_spell(location, number, 0, location.shared().current.site, time);
   end_calls_ = 0;
   look_again(location, time, ticks - since % ticks);

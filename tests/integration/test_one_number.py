@@ -280,6 +280,9 @@ class Said:
         wrong = []
         for (word, of), places in self.by_word.items():
             numbers = {place: value for place, value in places.items() if not isinstance(value, str)}
+            if not numbers:  # nobody knows it
+                wrong += [(word, of, places)] if {*places.values()} != {"-"} else []
+                continue
             (first, exact), *others = numbers.items()
             wrong += [
                 (word, of, first, exact, place, value)

@@ -53,7 +53,10 @@ def thinned(*, whole: bool) -> Any:
         fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
     ]
     made = measured()
-    process = changed(made.processes[0], threads_ns=2 * 10**8, counted_ns=18 * 10**8, mpi_ns=1_000_000)
+    process = changed(
+        made.processes[0], threads_ns=2 * 10**8, counted_ns=18 * 10**8, mpi_ns=1_000_000,
+        whole_mpi_ns=15_000_000 if whole else None,
+    )  # fmt: skip
     made.processes = [process]
     made.has_counted_time = True
     made.profile = lambda by, **chosen: fake_native.profile(
@@ -72,7 +75,7 @@ def test_runs_with_a_budget_are_compared_by_what_is_estimated_of_the_whole_run()
     of_send = next(row for row in whole if row.function == "MPI_Send")
     assert (send.time_ns.new, send.bytes.new) == ([of_send.whole_time_ns], [of_send.whole_bytes])
     assert found.figures["bytes"].new == [of_send.whole_bytes]
-    assert found.figures["mpi"].new == [pytest.approx(10_000_000)], "as in the time that was measured"
+    assert found.figures["mpi"].new == [pytest.approx(15_000_000)], "an estimate for all of the time"
     assert sum(sum(found.figures[name].new) for name in ("mpi", "computing")) == 2 * 10**9
     assert "blocked" not in found.figures
 
@@ -82,6 +85,8 @@ def test_what_is_not_known_of_the_whole_run_is_not_compared() -> None:
     assert found.functions == found.sites == []
     assert set(found.figures) & {"mpi", "computing", "bytes", "blocked"} == set()
     assert {"wall", "net", "calls"} <= set(found.figures)
+    (line,) = [line for line in reporter.notes(found.exact, noise_known=False)]
+    assert "calls of functions are exact" in line
 
 
 def test_look_ups_whose_number_is_the_same_are_no_difference() -> None:

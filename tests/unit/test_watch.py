@@ -117,7 +117,7 @@ def look(*rows: Row, **more: Any) -> Look:
 
 
 def row(rank: int, function: str = "MPI_Recv", inside: bool = True) -> Row:
-    return Row(world=0, rank=rank, state="running", function=function, inside=inside, for_ns=7 * S)
+    return Row(world=0, rank=rank, state="running", function=function, inside=inside, for_ns=11 * S)
 
 
 def test_a_deadlock_is_a_hang_at_once() -> None:
@@ -137,8 +137,14 @@ def test_a_rank_that_is_silent_while_others_go_on_hangs() -> None:
     hang = hangs.verdict(where, {1: 11 * S}, 0, 10 * S)
     assert hang is not None and str(hang.ranks) == "1"
     assert hang.message == (
-        "nothing comes from rank 1 for 11.0 s: rank 1 has been outside MPI for 7.00 s, after MPI_Send"
+        "nothing comes from rank 1 for 11.0 s: rank 1 has been outside MPI for 11.0 s, after MPI_Send"
     )
+    # It goes on calling MPI, in whatever thread: it does not hang, although it has handed over nothing.
+    calls = replace(row(1, "MPI_Send", inside=False), for_ns=S // 100)
+    assert hangs.verdict(look(row(0), calls, row(2)), {1: 11 * S}, 0, 10 * S) is None
+    assert hangs.verdict(look(row(0), calls, row(1), row(2)), {1: 11 * S}, 0, 10 * S) is None
+    polls = look(row(0), replace(calls, polling=True), row(2))
+    assert hangs.verdict(polls, {1: 11 * S}, 0, 10 * S) is not None
     ended = look(replace(row(1), state="finished"))
     assert hangs.verdict(ended, {1: 11 * S}, 0, 10 * S) is None
     assert hangs.verdict(replace(where, is_over=True), {1: 11 * S}, 0, 10 * S) is None
@@ -149,6 +155,9 @@ def test_where_nothing_comes_the_one_that_others_wait_for_hangs() -> None:
     assert hangs.verdict(where, {}, 5 * S, 10 * S) is None
     hang = hangs.verdict(where, {}, 15 * S, 10 * S)
     assert hang is not None and str(hang.ranks) == "1"
+    waited = replace(row(1, inside=False), for_ns=S // 100)
+    healthy = look(row(0), waited, waiting=frozenset({(0, 0)}), waited_for=frozenset({(0, 1)}))
+    assert hangs.verdict(healthy, {}, 15 * S, 10 * S) is None, "the interval is longer than the limit"
     all_compute = look(row(0, inside=False), row(1, inside=False))
     assert hangs.verdict(all_compute, {}, 15 * S, 10 * S) is None, "nobody waits: they compute"
 
@@ -163,7 +172,7 @@ def test_a_run_of_which_no_round_has_come_may_hang(tmp_path: Path, monkeypatch: 
     for now_s[0], message in (
         (100.0, None),
         (109.0, None),
-        (111.0, "1 rank waits for rank 1 for 11.0 s: rank 1 has been outside MPI for 7.00 s, after MPI_Recv"),
+        (111.0, "1 rank waits for rank 1 for 11.0 s: rank 1 has been outside MPI for 11.0 s, after MPI_Recv"),
     ):
         found = watched.verdict(10 * S)
         assert (found.message if found else None) == message

@@ -110,4 +110,6 @@ def _whole_trace(recording: Run) -> float | None:
     records = recording.total_trace().records
     if records == 0 or not cost.recorded_ns:
         return None
-    return _share_of(cost, (cost.timed_call_ns + cost.flush_ns / records) * cost.calls)
+    # Readings, samples and the like cost what they do, whatever is done of the calls.
+    rest = max(cost.net_share - _share_of(cost, cost.wrapper_ns + cost.flush_ns), 0)
+    return _share_of(cost, (cost.timed_call_ns + cost.flush_ns / records) * cost.calls) + rest

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.profile import summed
+from tare.analysis.ranks import know_mpi
 from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET, contains_program, meaning
 
@@ -107,9 +108,10 @@ def _figures(run: Run) -> dict[str, float]:
         "calls": sum(row.calls for row in summed(run, ["function"])),
     }
     everything = _of_whole_run(run, "function")
-    if all(each.is_known for each in everything):
+    if know_mpi(processes):
         found["mpi"] = _mean(processes, lambda process: process.net_ns - useful_ns(process))
         found["computing"] = _mean(processes, useful_ns)
+    if all(each.is_known for each in everything):
         found["bytes"] = sum(each.bytes for each in everything)
     if any(process.scheduling.readings for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
@@ -149,7 +151,7 @@ def _of_whole_run(run: Run, by: Literal["function", "site"]) -> list[_Sums]:
     for row in summed(run, [by]):
         if row.function not in counted:
             found.append(_Sums(row, row.time_ns, row.calls, row.bytes))
-        elif row.whole_time_ns is not None:
+        elif row.whole_time_ns is not None and row.whole_time_error_ns is not None:
             found.append(_Sums(row, row.whole_time_ns, row.whole_calls or 0, row.whole_bytes or 0))
         elif row.whole_calls != 0:  # else it is of the calls whose call site is not known
             found.append(_Sums(row, is_known=False))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
-from tare.analysis.ranks import mpi_share
+from tare.analysis.ranks import know_mpi, mpi_share
 from tare.analysis.scheduling import off_processor
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ TOO_MANY_RECORDS = f"more than {REPLAYED_RECORDS:,} records to replay"
 
 @dataclass(frozen=True, kw_only=True)
 class Efficiency:
-    """The POP efficiencies of one world (docs/profile.md), 0 to 1; None if no rank has net time."""
+    """The POP efficiencies of one world (docs/profile.md), 0 to 1.
+
+    None if no rank has net time, or if it is not known what calls took that were only counted.
+    """
 
     world: int
     ranks: int  # ranks of the world whose results the run has
@@ -136,28 +139,35 @@ def parts(of: Efficiency) -> dict[str, float]:
 
 
 def useful_ns(process: Process) -> int:
-    """Net time outside MPI; the mean over the threads that call MPI."""
+    """Net time outside MPI; the mean over the threads that call MPI.
+
+    Where the share of MPI is not known (`know_mpi`), as if it were that of the calls that were measured.
+    """
     if process.threads_ns == process.net_ns:
         return max(process.net_ns - process.mpi_ns, 0)
-    return round(process.net_ns * max(1 - mpi_share(process), 0))
+    share = mpi_share(process)
+    if share is None:
+        share = min(process.mpi_ns / process.threads_ns, 1.0) if process.threads_ns > 0 else 0.0
+    return round(process.net_ns * max(1 - share, 0))
 
 
 def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     net_ns = max(process.net_ns for process in ranks)
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
-    known = net_ns > 0
+    known = net_ns > 0 and know_mpi(ranks)
+    has_useful = known and most_ns > 0
     off = off_processor(ranks)
     return Efficiency(
         world=world,
         ranks=len(ranks),
         size=max(max(process.size for process in ranks), len(ranks)),
         net_ns=net_ns,
-        mpi_share=sum(map(mpi_share, ranks)) / len(ranks) if known else None,
-        load_balance=mean_ns / most_ns if most_ns > 0 else None,
+        mpi_share=sum(mpi_share(each) or 0.0 for each in ranks) / len(ranks) if known else None,
+        load_balance=mean_ns / most_ns if has_useful else None,
         communication_efficiency=most_ns / net_ns if known else None,
         parallel_efficiency=mean_ns / net_ns if known else None,
-        most_computing_rank=ranks[useful.index(most_ns)].rank if most_ns > 0 else None,
+        most_computing_rank=ranks[useful.index(most_ns)].rank if has_useful else None,
         descheduled_share=off.descheduled if off else None,
         blocked_share=off.blocked if off else None,
     )

@@ -15,12 +15,22 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 
-def mpi_share(process: Process) -> float:
+def mpi_share(process: Process) -> float | None:
     """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1.
 
-    An estimate of time, of calls timed by sample, can be more than all of it.
+    An estimate of time, of calls timed by sample, can be more than all of it. Of calls that were only
+    counted, the reader has estimated what they took (`whole_mpi_ns`); None if it could not.
     """
-    return min(process.mpi_ns / process.threads_ns, 1.0) if process.threads_ns > 0 else 0.0
+    if process.counted_ns and process.whole_mpi_ns is None:
+        return None
+    mpi_ns = process.whole_mpi_ns if process.counted_ns else process.mpi_ns
+    all_ns = process.threads_ns + process.counted_ns
+    return min((mpi_ns or 0) / all_ns, 1.0) if all_ns > 0 else 0.0
+
+
+def know_mpi(processes: Sequence[Process]) -> bool:
+    """Whether the share of MPI is known of each."""
+    return all(mpi_share(process) is not None for process in processes)
 
 
 def use_mpi(processes: Sequence[Process]) -> bool:

@@ -381,8 +381,11 @@ def _show(
     if found.subject == "file":
         for sentence in files.limits(recording, found.rows):
             out.paragraph(f"{sentence}.")
-    elif recording.has_counted_time and "phase" not in names:
-        reporter.show_what_was_counted(out, found.calls)
+    elif recording.has_counted_time:
+        if "phase" in names:
+            out.paragraph(reporter.PHASES_NOTE)
+        else:
+            reporter.show_what_was_counted(out, found.calls)
     if found.subject == "region":
         for sentence in regions.limits(found.rows):
             out.paragraph(f"{sentence}.")

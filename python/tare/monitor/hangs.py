@@ -29,8 +29,8 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
     """Says if ranks hang; `silent_ns`: how long each has been in no round; `all_silent_ns`: no round came.
 
     A deadlock is one at once. Else a rank hangs if it is missing from rounds for `limit_ns` in which others
-    go on; or if no round comes for so long, and others wait for it while it waits for nobody. A rank that
-    computes for so long without MPI calls looks the same.
+    go on; or if no round comes for so long, and others wait for it while it waits for nobody. It has made no
+    call of MPI for so long then, or polls. A rank that computes for so long without MPI calls looks the same.
     """
     if look.is_over:
         return None
@@ -38,7 +38,9 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
         return _deadlock(look.deadlock, "wait for one another, or for ranks that have ended")
     if look.stalled is not None:
         return _deadlock(look.stalled, "wait for one another for ever, unless one stops polling")
-    running = {row.rank: row for row in look.rows if row.world == 0 and row.state == "running"}
+    rows = [row for row in look.rows if row.world == 0 and row.state == "running"]
+    goes_on = {row.rank for row in rows if not _stays(row, limit_ns)}
+    running = {row.rank: row for row in rows if row.rank not in goes_on}
     if all_silent_ns >= limit_ns:
         held_up_by = {rank for world, rank in look.waited_for if world == 0} & running.keys()
         return _silent(
@@ -50,6 +52,10 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
     found = {rank for rank, since in silent_ns.items() if since >= limit_ns} & running.keys()
     longest_ns = max((silent_ns[rank] for rank in found), default=0)
     return _silent(found, running, longest_ns, "nothing comes from ")
+
+
+def _stays(row: Row, limit_ns: int) -> bool:
+    return row.stopped or row.polling or row.for_ns is None or row.for_ns >= limit_ns
 
 
 def _deadlock(found: Deadlock, why: str) -> Hang:

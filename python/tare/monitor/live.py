@@ -239,8 +239,7 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
         new, old = end.sums.get(key, nothing), before.sums.get(key, nothing)
         mean_ns = event.time.mean
         history = [
-            (to.sums.get(key, nothing).time_ns - begin.sums.get(key, nothing).time_ns)
-            / (to.at_ns - begin.at_ns)
+            _share(begin.sums.get(key, nothing), to.sums.get(key, nothing), to.at_ns - begin.at_ns)
             for begin, to in bins
             if to.at_ns > begin.at_ns
         ]
@@ -250,7 +249,7 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
             Activity(
                 event.name,
                 event.kind,
-                max(0.0, (new.time_ns - old.time_ns) / passed_ns) if is_new else 0.0,
+                max(0.0, _share(old, new, passed_ns)) if is_new else 0.0,
                 max(0.0, (new.calls - old.calls) * per_s),
                 0.0 if is_counter else max(0.0, (new.bytes - old.bytes) * per_s),
                 event.bytes.mean if is_counter else None,
@@ -262,6 +261,12 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
             ),
             event.ranks,
         )
+
+
+def _share(old: Sums, new: Sums, passed_ns: int) -> float:
+    """The share of an event in the time that has passed. A call that ends may have begun long before."""
+    share = (new.time_ns - old.time_ns) / passed_ns
+    return min(share, 1.0) if new.calls - old.calls <= 1 else share
 
 
 def _imbalance_since(old: Sums, new: Sums) -> float:

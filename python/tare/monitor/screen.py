@@ -240,7 +240,9 @@ class Top(App[None]):
         if last is None:
             return f"{self._name}: {state}, no round yet"
         given = self._live.taken + self._live.lost
-        lost = f"{100 * self._live.lost / given:.1f} % lost" if given and self._live.lost else "none lost"
+        # Rounds that all ranks have lost are not seen here.
+        share = units.percent(self._live.lost / given) if given and self._live.lost else ""
+        lost = f"{share} lost at least" if share else "none seen lost"
         missing = f", without {self._live.lost_ranks}" if len(self._live.lost_ranks) else ""
         return (
             f"{self._name}: {state}   "

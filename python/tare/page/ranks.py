@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.endings import brief
+from tare.analysis.ranks import mpi_share
 from tare.analysis.rows import fields
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
 
 
-AS_THEY_ARE = ("world", "rank", "net_ns", "threads_ns", "mpi_ns", "calls")
+AS_THEY_ARE = ("world", "rank", "net_ns", "mpi_ns", "calls")
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -27,7 +28,10 @@ def of_run(run: Run) -> dict[str, Any]:
             **{name: [getattr(process, name) for process in processes] for name in AS_THEY_ARE},
             "host": hosts.numbers,
             "state": states.numbers,
-            "useful_ns": [useful_ns(process) for process in processes],
+            "mpi_share": list(map(mpi_share, processes)),
+            "useful_ns": [
+                useful_ns(process) if mpi_share(process) is not None else None for process in processes
+            ],
             "cost": [process.cost.net_share for process in processes],
         },
     }

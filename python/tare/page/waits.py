@@ -60,7 +60,7 @@ def _row(group: WaitGroup, basis: Basis) -> dict[str, Any]:
         **place(group.at),
         "waits": group.waits,
         "wait_ns": group.wait_ns,
-        "share": basis.share(group.wait_ns),
+        "share": basis.share(group.wait_ns * basis.weight((group.function, group.at))),
         "ranks": len(group.of_rank),
         "waiting": [[rank, time_ns] for rank, time_ns in _longest(group.of_rank).items()],
         "causes": [[rank, time_ns] for rank, time_ns in _longest(group.by_cause).items()],

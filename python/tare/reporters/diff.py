@@ -138,9 +138,10 @@ def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
             "the number of figures, of functions, of call sites)."
         )
     else:
+        which = " and ".join(exact) if "bytes" in exact else "calls of functions"
         yield (
             "Real: ? as one run on each side does not tell how much times vary by themselves; "
-            f"{' and '.join(exact)} are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
+            f"{which} are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
         )
 
 

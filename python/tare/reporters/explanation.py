@@ -56,8 +56,9 @@ def _nothing(of: Explanation) -> str:
     if of.is_too_short:
         return f"There is too little to say more: from MPI_Init to MPI_Finalize it is {net}."
     base = "trace" if of.is_traced else "profile"
-    share = units.percent(of.mpi_share or 0.0)
-    return f"Nothing in the {base} limits this program: the MPI share is {share}."
+    if of.mpi_share is None:
+        return f"Nothing in the {base} limits this program, but how long it is in MPI is not known."
+    return f"Nothing in the {base} limits this program: the MPI share is {units.percent(of.mpi_share)}."
 
 
 def _all_together(of: Explanation) -> str:

@@ -78,11 +78,14 @@ WHOLE_NOTE = (
     f"{MEASURED_ONLY}. All: an estimate for the whole run, ± half of its 95 % interval; ?: that is not known"
 )
 BY_OTHERS_NOTE = f"{MEASURED_ONLY}; by site, line or function the whole run is estimated"
+PHASES_NOTE = (
+    "Time is all time; calls and their time are those of the spells that were measured (docs/budget.md)"
+)
 OF_A_RANK = (
     Column("Calls", cell=lambda row: units.count(row.calls)),
     Column("MPI time", cell=lambda row: units.duration(row.time_ns)),
     Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
-    Column("MPI share", cell=lambda row: units.percent(row.mpi_share)),
+    Column("MPI share", cell=lambda row: terminal.share(row.mpi_share)),
 )
 LABEL_WIDTH = 24
 # A share of the time that is not worth mentioning.

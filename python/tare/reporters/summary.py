@@ -159,10 +159,11 @@ def _spread(processes: Sequence[Process]) -> str:
     processes = [process for process in processes if process.has_results]
     if not processes:
         return NOTHING
-    if len(processes) == 1:
-        return f"{units.percent(ranks.mpi_share(processes[0]))} of the time"
     found = spread(processes, ranks.mpi_share)
-    assert found is not None
+    if found is None or not ranks.know_mpi(processes):
+        return "not known: too few of the calls that were only counted are like those that were measured"
+    if len(processes) == 1:
+        return f"{units.percent(found.most)} of the time"
     return (
         f"min {units.percent(found.least)} (rank {terminal.rank(found.min_at.rank)}), "
         f"mean {units.percent(found.mean)}, "
@@ -180,7 +181,7 @@ def _rank_table(out: Console, recording: Run) -> None:
     processes = [process for process in recording.processes if process.has_results]
     if len(processes) > RANKS_LISTED:
         return
-    # Of spells that only count, no time in MPI is known: the share is one of the rest.
+    # The time in MPI is that of the calls that were measured; the share is an estimate of all time.
     is_partly_measured = any(process.threads_ns < process.net_ns for process in processes)
     columns = (
         *([WORLD] if recording.worlds > 1 else ()),
@@ -190,7 +191,7 @@ def _rank_table(out: Console, recording: Run) -> None:
         Column("Net time", cell=lambda process: units.duration(process.net_ns)),
         *([MEASURED] if is_partly_measured else ()),
         Column("MPI time", cell=lambda process: units.duration(process.mpi_ns)),
-        Column("MPI share", cell=lambda process: units.percent(ranks.mpi_share(process))),
+        Column("MPI share", cell=lambda process: terminal.share(ranks.mpi_share(process))),
     )
     out.line()
     terminal.show_sheet(out, Sheet.of(columns, processes), INDENT)

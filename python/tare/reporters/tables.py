@@ -42,7 +42,7 @@ PHASE_FIGURES = (
     Column("Entered", cell=lambda row: NOTHING if row.phase is None else units.count(row.entries)),
     Column("Time", cell=lambda row: units.duration(row.time_ns)),
     Column("In calls", cell=lambda row: units.duration(row.calls_ns)),
-    Column("Share in calls", cell=lambda row: units.percent(row.calls_share)),
+    Column("Share in calls", cell=lambda row: terminal.share(row.calls_share)),
     Column("Timed calls", cell=lambda row: units.count(row.timed_calls)),
     Column("Bytes", optional=True, cell=lambda row: units.size_or_nothing(row.bytes)),
 )
@@ -64,8 +64,8 @@ FILE_FIGURES = (
     Column("Read", cell=lambda row: units.size_or_nothing(row.read_bytes)),
     Column("Writes", cell=lambda row: units.count(row.writes)),
     Column("Written", cell=lambda row: units.size_or_nothing(row.written_bytes)),
-    Column("Consecutive", optional=True, cell=lambda row: _share(row.consecutive_share)),
-    Column("Strided", optional=True, cell=lambda row: _share(row.strided_share)),
+    Column("Consecutive", optional=True, cell=lambda row: terminal.share(row.consecutive_share)),
+    Column("Strided", optional=True, cell=lambda row: terminal.share(row.strided_share)),
     Column("In reads", optional=True, cell=lambda row: _duration(row.read_ns, row.reads)),
     Column("In writes", optional=True, cell=lambda row: _duration(row.write_ns, row.writes)),
     Column("Opens", optional=True, cell=lambda row: units.count(row.opens)),
@@ -114,10 +114,6 @@ def _file(row: UsedFile) -> str:
 
 def _duration(ns: int, calls: int) -> str:
     return units.duration(ns) if calls else NOTHING
-
-
-def _share(share: float | None) -> str:
-    return NOTHING if share is None else units.percent(share)
 
 
 def _thread(row: Region) -> str:

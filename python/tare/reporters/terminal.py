@@ -39,6 +39,11 @@ TAGS = {-1: "MPI_ANY_TAG"}
 NUMBERS: Mapping[int, str] = {}
 
 
+def share(of: float | None) -> str:
+    """A share in percent, or that it is not known."""
+    return NOTHING if of is None else units.percent(of)
+
+
 def show_sheet(
     out: Console,
     sheet: Sheet,

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "format/ring.h"
+#include "reader/model/account.h"
 #include "reader/model/process.h"
 
 namespace tare::reader {

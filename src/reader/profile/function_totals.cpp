@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "reader/profile/counted_calls.h"
+#include "reader/model/counted_calls.h"
 
 namespace tare::reader {
 
@@ -35,22 +35,28 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     total.calls = sum.calls;
     total.measured_calls = sum.timed_calls;
     const auto counted = static_cast<double>(sum.calls - sum.timed_calls);
-    Estimate ticks{}, bytes{};
-    double tick_ns = 0;
-    if (const auto found = spells.find({total.world, total.rank, total.function}); found != spells.end()) {
+    Estimate time_ns{}, bytes{};
+    const auto found = spells.find({total.world, total.rank, total.function});
+    if (found != spells.end()) {
       const SpellSums& sums = *found->second.sums;
-      const Unrepresented& unrepresented = found->second.unrepresented;
-      const double behind_cuts = unrepresented.behind_cuts_of(counted, sums);
-      const Counted of_function{counted, behind_cuts, sum.calls == 0 ? 0 : counted / static_cast<double>(sum.calls)};
-      ticks = ticks_of_counted(of_function, sums, sums);
+      const Counted of_function =
+          counted_of(counted, static_cast<double>(sum.calls), found->second.unrepresented, sums);
+      time_ns = ticks_of_counted(of_function, sums, sums);
       bytes = bytes_of_counted(of_function, sums, sums);
-      tick_ns = found->second.process->clock.rate();
-      if (counted > 0 && !Unrepresented::is_known(counted, behind_cuts)) ticks.error = bytes.error = std::nullopt;
-    } else if (counted == 0) {
-      ticks.error = bytes.error = 0;
+      const double tick_ns = found->second.process->clock.rate();
+      time_ns.value *= tick_ns;
+      if (time_ns.error) *time_ns.error *= tick_ns;
+      if (counted > 0 && !are_errors_known(of_function)) time_ns.error = bytes.error = std::nullopt;
     }
-    total.time_ns = static_cast<double>(sum.time_ns) + ticks.value * tick_ns;
-    if (ticks.error) total.time_error_ns = *ticks.error * tick_ns;
+    if (counted == 0) {
+      time_ns = bytes = {0, 0};
+    } else if (found == spells.end() || !(found->second.sums->calls > 0)) {
+      const auto measured = static_cast<double>(sum.timed_calls);
+      time_ns = extrapolated(counted, measured, static_cast<double>(sum.time_ns));
+      bytes = extrapolated(counted, measured, static_cast<double>(sum.bytes));
+    }
+    total.time_ns = static_cast<double>(sum.time_ns) + time_ns.value;
+    total.time_error_ns = with_error_of_sample(time_ns.error, sum);
     total.bytes = static_cast<double>(sum.bytes) + bytes.value;
     total.bytes_error = bytes.error;
   }

@@ -1,7 +1,11 @@
 #include "reader/profile/profile_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+
+#include "format/function_meaning.h"
+#include "reader/model/quantiles.h"
 
 namespace tare::reader {
 namespace {
@@ -201,6 +205,23 @@ std::vector<ProfileSum> ProfileSummer::take() {
   std::vector<ProfileSum> sums(groups_.begin(), groups_.end());
   std::sort(sums.begin(), sums.end(), [](const ProfileSum& a, const ProfileSum& b) { return a.key < b.key; });
   return sums;
+}
+
+// Simple random sampling (Cochran, Sampling Techniques, 3rd ed., section 2.6).
+std::optional<double> error_of_sample_ns(const ProfileSum& of) {
+  const auto calls = static_cast<double>(of.timed_calls);
+  const auto estimated = static_cast<double>(of.estimated);
+  const double sampled = calls - estimated;
+  if (of.estimated == 0 || sampled < 2 || meaning_of(of.key.function).is_poll) return std::nullopt;
+  const double mean = static_cast<double>(of.time_ns) / calls;
+  const double variance = std::max(0.0, of.squared_ns2 / calls - mean * mean);
+  return normal_95 * calls * std::sqrt(estimated / calls * variance / sampled);
+}
+
+std::optional<double> with_error_of_sample(std::optional<double> error_ns, const ProfileSum& of) {
+  if (!error_ns || of.estimated == 0) return error_ns;
+  const std::optional<double> sampled_ns = error_of_sample_ns(of);
+  return sampled_ns ? std::optional(std::hypot(*error_ns, *sampled_ns)) : std::nullopt;
 }
 
 }  // namespace tare::reader

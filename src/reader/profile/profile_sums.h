@@ -60,6 +60,12 @@ struct ProfileSum {
   std::int32_t rank_time_max_at = -1;
 };
 
+// Half the width of the 95 % confidence interval of the time of a sum, if a random sample of its calls was timed.
+// Nothing if all were, and of polls, because those that were timed are no random sample.
+std::optional<double> error_of_sample_ns(const ProfileSum& of);
+// Such an error of another kind, with that of the sample; nothing: not known.
+std::optional<double> with_error_of_sample(std::optional<double> error_ns, const ProfileSum& of);
+
 // Adds up the profiles of one process after another. Not thread-safe: each thread has its own, and join() adds them up.
 class ProfileSummer {
  public:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reader/profile/counted_calls.h"
+#include "reader/model/counted_calls.h"
 
 namespace tare::reader {
 namespace {
@@ -14,7 +14,9 @@ constexpr double less_than_a_call = 0.5;
 // The counted calls of a function in one process.
 struct OfFunction {
   double counted = 0;
-  double calls = 0;  // all of them, measured or counted
+  double calls = 0;     // all of them, measured or counted
+  double measured = 0;  // those of which the next two are
+  double time_ns = 0, bytes = 0;
   const SpellSums* sums = nullptr;
   double at_sites = 0;  // part of `counted`: calls that were attributed to a site
 };
@@ -55,6 +57,9 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     OfFunction& of = functions[sum->key.function];
     of.counted += static_cast<double>(sum->calls - sum->timed_calls);
     of.calls += static_cast<double>(sum->calls);
+    of.measured += static_cast<double>(sum->timed_calls);
+    of.time_ns += static_cast<double>(sum->time_ns);
+    of.bytes += static_cast<double>(sum->bytes);
   }
   const auto function_of = [&process](const SpellSums& sums) {
     return FunctionNames::lookup(*process.functions, sums.function);
@@ -104,7 +109,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     total.time_ns += static_cast<double>(sum->time_ns) + site.ticks.value * tick_ns;
     total.bytes += static_cast<double>(sum->bytes) + site.bytes.value;
     reader::add(total.calls_error, site.calls.error);
-    reader::add(total.time_error_ns, site.ticks.error);
+    reader::add(total.time_error_ns, with_error_of_sample(site.ticks.error, *sum));
     reader::add(total.bytes_error, site.bytes.error);
   }
   for (const auto& [function, of] : functions) {
@@ -112,6 +117,8 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     if (rest < less_than_a_call) continue;
     SiteTotal& total = total_of(process, function, -1);
     total.calls += rest;
+    total.time_ns += extrapolated(rest, of.measured, of.time_ns).value;
+    total.bytes += extrapolated(rest, of.measured, of.bytes).value;
     if (of.sums != nullptr) total.calls_error = std::nullopt;
     total.time_error_ns = total.bytes_error = std::nullopt;
   }

@@ -7,6 +7,7 @@
 
 #include "reader/events/event_stream.h"
 #include "reader/matching/matcher.h"
+#include "reader/model/account.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {

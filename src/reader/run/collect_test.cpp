@@ -13,6 +13,7 @@
 
 #include "format/segment_name.h"
 #include "reader/events/event_stream.h"
+#include "reader/model/account.h"
 #include "reader/testing/synthetic.h"
 
 namespace tare::reader {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reader/events/row_table.h"
+#include "reader/model/account.h"
 #include "reader/waits/scheduled_times.h"
 
 namespace tare::reader {

@@ -8,6 +8,7 @@
 
 #include "format/function_meaning.h"
 #include "reader/events/row_table.h"
+#include "reader/model/account.h"
 #include "reader/model/quantiles.h"
 #include "reader/profile/function_totals.h"
 #include "reader/time_arithmetic.h"
@@ -129,18 +130,6 @@ std::map<SumKey, std::int64_t> imbalances(const std::vector<ProfileSum>& finest,
   return found;
 }
 
-// The error of a total that was estimated by simple random sampling (Cochran, Sampling Techniques, 3rd ed., section
-// 2.6). Nothing for polls, because those that were timed are no random sample.
-std::optional<std::int64_t> time_error_ns(const ProfileSum& of) {
-  const auto calls = static_cast<double>(of.timed_calls);
-  const auto estimated = static_cast<double>(of.estimated);
-  const double sampled = calls - estimated;
-  if (of.estimated == 0 || sampled < 2 || format::meaning_of(of.key.function).is_poll) return std::nullopt;
-  const double mean = static_cast<double>(of.time_ns) / calls;
-  const double variance = std::max(0.0, of.squared_ns2 / calls - mean * mean);
-  return std::llrint(normal_95 * calls * std::sqrt(estimated / calls * variance / sampled));
-}
-
 // Whether calls of some spells, or of parts of spells, were only counted.
 bool has_counted_spells(const Run& run) {
   for (const Process& process : run.processes())
@@ -224,8 +213,11 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
     row.sum.key = key;
     if (const auto found = by_key.find(key); found != by_key.end()) row.sum = *found->second;
     const Account account = account_of(process, run.totals(i));
-    if (!choice.functions && !choice.communicators) row.sum.time_ns = account.mpi_ns;
-    if (account.threads_ns > 0)
+    const bool has_all_calls = !choice.functions && !choice.communicators;
+    if (has_all_calls) row.sum.time_ns = account.mpi_ns;
+    if (account.counted_ns > 0)
+      row.mpi_share = has_all_calls ? mpi_share(account) : std::nullopt;
+    else if (account.threads_ns > 0)
       row.mpi_share = static_cast<double>(row.sum.time_ns) / static_cast<double>(account.threads_ns);
   }
   return rows;
@@ -260,7 +252,7 @@ std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const
   for (const ProfileSum& sum : answers.sums.front()) {
     ProfileRowSum& row = rows.emplace_back();
     row.sum = sum;
-    if (keys.has_function()) row.time_error_ns = time_error_ns(sum);
+    if (keys.has_function()) row.time_error_ns = rounded(error_of_sample_ns(sum));
     if (const auto found = waited.find(sum.key); found != waited.end()) row.imbalance_ns = found->second;
     // All calls that were only counted are taken to have been made at known sites.
     if (has_whole) row.whole.calls = 0;

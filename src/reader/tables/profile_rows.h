@@ -39,7 +39,8 @@ struct ProfileRowSum {
   // For blocking collectives: an estimate of the time in which ranks waited for the last one; else nothing.
   std::optional<std::int64_t> imbalance_ns;
   WholeRun whole{};
-  double mpi_share = 0;  // by rank alone: the time as a share of the net time of the threads that call MPI
+  // By rank alone: the time as a share of the net time of the threads that call MPI; nothing: not known.
+  std::optional<double> mpi_share = 0;
 };
 
 // The indices of the communicators with one of these names.

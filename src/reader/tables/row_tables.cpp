@@ -1,5 +1,7 @@
 #include "reader/tables/row_tables.h"
 
+#include <algorithm>
+
 #include "reader/events/row_table.h"
 #include "reader/profile/function_totals.h"
 #include "reader/retiming/clock_correction.h"
@@ -63,6 +65,7 @@ Result<TableStream> phase_table(Run& run, const TablesQuery& query) {
   const auto share = [](std::int64_t part, auto whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
   };
+  const bool has_all_calls = std::none_of(run.processes().begin(), run.processes().end(), counts_some_of_the_time);
   std::vector<rows::Phases> rows;
   for (const PhaseSum& sum : run.phases(query)) {
     Text name;
@@ -73,7 +76,7 @@ Result<TableStream> phase_table(Run& run, const TablesQuery& query) {
                     .entries = as_int64(sum.entries),
                     .time_ns = sum.time_ns,
                     .calls_ns = sum.mpi_ns,
-                    .calls_share = share(sum.mpi_ns, sum.time_ns),
+                    .calls_share = has_all_calls ? std::optional(share(sum.mpi_ns, sum.time_ns)) : std::nullopt,
                     .timed_calls = as_int64(sum.calls),
                     .bytes = as_int64(sum.bytes),
                     .ranks = as_int64(sum.ranks),

@@ -14,7 +14,8 @@ from tare.analysis.explain.finding import BLOCKED, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import Placed, line_of, place_of, row_place
+from tare.analysis.ranks import know_mpi
+from tare.analysis.rows import Placed, changed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
 from tare.functions import OUTSIDE_NET
 
@@ -73,27 +74,35 @@ class Basis:
             self.world = self.processes[0].world if self.processes else -1
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
+        # Where calls were only counted for some of the time: whether times are estimates for the whole run.
+        # Else they are those of the time in which calls were measured.
+        self.is_estimated = run.has_counted_time and know_mpi(self.processes)
+        threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
         # As if all ranks took part from the begin to the end.
-        self.total_ns = sum(p.threads_ns + self.net_ns - p.net_ns for p in self.processes)
-        self.mpi_ns = sum(process.mpi_ns for process in self.processes)
-        self.lost_ns = self.total_ns - sum(p.threads_ns - p.mpi_ns for p in self.processes)
+        self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
+        mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
+        self.lost_ns = self.total_ns - threads_ns + mpi_ns
         # Whether several threads of a rank call MPI.
-        self.has_threads = any(p.threads_ns > p.net_ns for p in self.processes)
+        self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
         records = sum(process.trace.records for process in run.processes)
         self.is_too_long = max_records is not None and records > max_records
         self.is_traced = records > 0 and not self.is_too_long
 
+    def _counted_ns(self, process: Process) -> int:
+        return process.counted_ns if self.is_estimated else 0
+
     def share(self, time_ns: float) -> float:
         """The share of the ranks' time: of the longest net time of a rank, for each of them.
 
-        It does not have the time in which calls were only counted.
+        It does not have the time in which calls were only counted, unless that is estimated.
         """
         return time_ns / self.total_ns if self.total_ns else 0.0
 
     def share_of_all(self, time_ns: float) -> float:
         """The same of a time that is known of all of the run, as that without a processor is."""
-        all_ns = self.total_ns + sum(process.counted_ns for process in self.processes)
+        counted_ns = sum(process.counted_ns - self._counted_ns(process) for process in self.processes)
+        all_ns = self.total_ns + counted_ns
         return time_ns / all_ns if all_ns else 0.0
 
     @property
@@ -104,8 +113,36 @@ class Basis:
     @cached_property
     def lines(self) -> list[ProfileRow]:
         """The profile of MPI by line, without what begins and ends the net time, and without look-ups."""
+        rows = [row for row in self._measured_lines if row.function not in OUTSIDE_NET]
+        if not self.is_estimated:
+            return rows
+        weights = {self.line_of_row(row): self.weight(self.line_of_row(row)) for row in rows}
+        return [
+            changed(
+                row,
+                time_ns=round(row.time_ns * weights[self.line_of_row(row)]),
+                imbalance_ns=row.imbalance_ns and round(row.imbalance_ns * weights[self.line_of_row(row)]),
+            )
+            for row in rows
+        ]
+
+    @cached_property
+    def _measured_lines(self) -> list[ProfileRow]:
         rows = [row for row in profile.summed(self.run, ["line"]) if row.world == self.world]
-        return [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
+        return [row for row in rows if row.timed]
+
+    @cached_property
+    def _weights(self) -> dict[Line, float]:
+        sums: dict[Line, tuple[int, int]] = {}
+        for row in self._measured_lines:
+            measured_ns, whole_ns = sums.get(self.line_of_row(row), (0, 0))
+            whole = row.time_ns if row.whole_time_ns is None else row.whole_time_ns
+            sums[self.line_of_row(row)] = measured_ns + row.time_ns, whole_ns + whole
+        return {line: whole / measured for line, (measured, whole) in sums.items() if measured}
+
+    def weight(self, line: Line) -> float:
+        """The time of the calls of a line in the whole run, divided by that of those that were measured."""
+        return self._weights.get(line, 1.0) if self.is_estimated else 1.0
 
     @cached_property
     def outside_mpi(self) -> Outside:

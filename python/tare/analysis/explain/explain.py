@@ -82,6 +82,16 @@ def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
 def _notes(basis: Basis) -> list[str]:
     """What keeps the findings from being all that there is."""
     notes = []
+    if basis.run.has_counted_time:
+        share = sum(p.counted_ns for p in basis.processes) / max(sum(p.net_ns for p in basis.processes), 1)
+        notes.append(
+            f"For {units.percent(share)} of the time calls were only counted: "
+            + (
+                "times are estimated from the calls that were measured."
+                if basis.is_estimated
+                else "times and shares are of the rest; how long ranks are in MPI is not known."
+            )
+        )
     trace = basis.run.total_trace(basis.world)
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")

@@ -121,6 +121,8 @@ def all_of(basis: Basis) -> Losses:
             loss.by_rank[rank] = loss.by_rank.get(rank, 0.0) + time_ns
         loss.by_time = _sums(loss.by_time, of.by_time)
         loss.waits_by_time = _sums(loss.waits_by_time, of.waits_by_time)
+    for loss in waits.values():
+        loss.scale(basis.weight(loss.line))
     room = added((basis.line_of_row(row), float(row.time_ns)) for row in basis.lines)
     outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())
@@ -130,6 +132,7 @@ def all_of(basis: Basis) -> Losses:
         _fit(of_line, room.get(line, 0.0))
         room[line] = room.get(line, 0.0) - total(of_line)
     for loss in _descheduled_in_calls(basis):
+        loss.scale(basis.weight(loss.line))
         loss.scale(min(room.get(loss.line, 0.0) / loss.time_ns, 1.0))
         room[loss.line] = room.get(loss.line, 0.0) - loss.time_ns
         found.append(loss)

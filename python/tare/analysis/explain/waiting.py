@@ -24,6 +24,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.losses import Activity, Loss, is_of_messages, total
 from tare.analysis.groups import added, grouped
+from tare.analysis.ranks import mpi_share
 from tare.analysis.rows import UNKNOWN, row_place
 from tare.functions import meaning
 
@@ -309,9 +310,7 @@ def hot_spot(basis: Basis, told: Told) -> Finding | None:
 def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) -> Finding | None:
     """The hot spot without a trace: the others are in calls for messages, while it computes."""
 
-    shares = {
-        process.rank: process.mpi_ns / process.threads_ns for process in basis.processes if process.threads_ns
-    }
+    shares = {process.rank: share for process in basis.processes if (share := mpi_share(process)) is not None}
     others = [value for rank, value in shares.items() if rank != hub_rank]
     if not others or shares.get(hub_rank, 1.0) > min(others) / 2:
         return None

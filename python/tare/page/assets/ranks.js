@@ -14,7 +14,7 @@
       for (const name of names) row[name] = ranks.columns[name][i];
       row.host = ranks.hosts[row.host];
       row.state = ranks.states[row.state];
-      row.share = row.threads_ns > 0 ? row.mpi_ns / row.threads_ns : 0;
+      row.share = row.mpi_share;
       rows.push(row);
     }
     return rows;
@@ -87,14 +87,16 @@
 
   function draw(into, content) {
     const rows = table(content.ranks);
-    for (const row of rows) row.mpi_mean_ns = Math.max(row.net_ns - row.useful_ns, 0);
+    for (const row of rows) row.mpi_mean_ns = row.useful_ns === null ? null : Math.max(row.net_ns - row.useful_ns, 0);
     into.append(element("h2", {}, "Imbalance"),
       element("p", { class: "lead" }, "How the ranks differ. The efficiencies are those of POP: each says which part of the time is left when one kind of loss is taken away."));
     if (!rows.length) return;
     into.append(...efficiencies(content.overview.efficiency));
     const panel = element("div", { class: "panel" });
     into.append(panel);
-    if (rows.length <= FEW) {
+    if (rows.some((row) => row.share === null)) {
+      panel.append(element("p", {}, "How long ranks are in MPI is not known: too few of the calls that were only counted are like those that were measured."));
+    } else if (rows.length <= FEW) {
       panel.append(element("h3", {}, "Time of each rank, between MPI_Init and MPI_Finalize"));
       const made = tare.chart(panel, "Bars: time of each rank outside and inside MPI; the table below has the numbers", () => bars(rows));
       made.holder.style.height = `${Math.max(170, 90 + 26 * rows.length)}px`;

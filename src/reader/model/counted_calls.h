@@ -40,6 +40,9 @@ Estimate ticks_of_counted(const Counted& counted, const format::SpellSums& of,
                           const format::SpellSums& function) noexcept;
 Estimate bytes_of_counted(const Counted& counted, const format::SpellSums& of,
                           const format::SpellSums& function) noexcept;
+// The same where no measured spell that represents others has calls of the function, or of its site: as much for each
+// call as for those that were measured, which may be a mere part of the run, so the error is not known.
+Estimate extrapolated(double counted, double measured_calls, double measured) noexcept;
 // How many of the counted calls of a function were made at the site of `of`.
 Estimate calls_of_counted(const Counted& counted, const format::SpellSums& of,
                           const format::SpellSums& function) noexcept;
@@ -66,5 +69,11 @@ struct Unrepresented {
   bool are_sites_known() const noexcept;
 };
 Unrepresented unrepresented_calls(const Process& process);
+
+// Of `counted` calls of a function, of `calls` in all, with these sums of its spells: the argument of the functions
+// above; and whether their errors are known.
+Counted counted_of(double counted, double calls, const Unrepresented& unrepresented,
+                   const format::SpellSums& function) noexcept;
+bool are_errors_known(const Counted& counted) noexcept;
 
 }  // namespace tare::reader

@@ -1,4 +1,4 @@
-#include "reader/profile/counted_calls.h"
+#include "reader/model/counted_calls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +52,10 @@ Estimate bytes_of_counted(const Counted& counted, const SpellSums& of, const Spe
   return estimate(counted, {of.bytes, of.bytes_bytes, of.bytes_of_function}, of, function);
 }
 
+Estimate extrapolated(double counted, double measured_calls, double measured) noexcept {
+  return {measured_calls > 0 ? counted * measured / measured_calls : 0, std::nullopt};
+}
+
 Estimate calls_of_counted(const Counted& counted, const SpellSums& of, const SpellSums& function) noexcept {
   return estimate(counted, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
 }
@@ -80,6 +84,15 @@ Unrepresented unrepresented_calls(const Process& process) {
   for (const SpellSums& sums : process.spell_sums)
     unrepresented.by_function |= sums.site == format::all_sites && sums.behind_cuts != 0;
   return unrepresented;
+}
+
+Counted counted_of(double counted, double calls, const Unrepresented& unrepresented,
+                   const SpellSums& function) noexcept {
+  return {counted, unrepresented.behind_cuts_of(counted, function), calls > 0 ? counted / calls : 0};
+}
+
+bool are_errors_known(const Counted& counted) noexcept {
+  return Unrepresented::is_known(counted.calls, counted.unrepresented);
 }
 
 }  // namespace tare::reader

@@ -1,4 +1,4 @@
-#include "reader/profile/counted_calls.h"
+#include "reader/model/counted_calls.h"
 
 #include <gtest/gtest.h>
 

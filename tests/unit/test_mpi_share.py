@@ -1,0 +1,57 @@
+"""The share of MPI where calls were only counted for some of the time."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import fake_native
+import pytest
+from tare.analysis import ranks
+from tare.analysis.efficiency import efficiencies, useful_ns
+from tare.analysis.explain.basis import Basis
+from tare.analysis.rows import changed
+
+S = 10**9
+
+
+def counted(rank: int, whole_mpi_ns: int | None) -> Any:
+    """Two seconds, in 0.2 of which calls were measured: 1 % of that was in MPI."""
+    return changed(
+        fake_native.process(rank, 2_000_000), net_ns=2 * S, threads_ns=S // 5, counted_ns=9 * S // 5,
+        whole_mpi_ns=whole_mpi_ns,
+    )  # fmt: skip
+
+
+def test_it_is_an_estimate_for_all_of_the_time() -> None:
+    assert ranks.mpi_share(counted(0, S)) == 0.5
+    assert ranks.mpi_share(counted(0, 3 * S)) == 1.0
+    assert useful_ns(counted(0, S)) == S
+    (found,) = efficiencies([counted(0, S), counted(1, S // 2)])
+    assert found.mpi_share == pytest.approx(0.375)
+    assert found.parallel_efficiency == pytest.approx(0.625)
+    assert found.most_computing_rank == 1
+
+
+def test_what_is_not_known_is_no_share() -> None:
+    assert ranks.mpi_share(counted(0, None)) is None
+    (found,) = efficiencies([counted(0, S), counted(1, None)])
+    shares = (found.mpi_share, found.load_balance, found.communication_efficiency, found.parallel_efficiency)
+    assert shares == (None,) * 4
+    assert found.most_computing_rank is None
+
+
+def explained(*processes: Any) -> Basis:
+    nothing: Any = lambda *_: None  # noqa: E731
+    run: Any = SimpleNamespace(
+        processes=processes, has_counted_time=True, expect_profile=nothing, expect_exchanges=nothing,
+        meta=SimpleNamespace(options=SimpleNamespace(sources=())),
+    )  # fmt: skip
+    return Basis(run)
+
+
+def test_explain_takes_the_time_of_all_of_the_run() -> None:
+    known = explained(counted(0, S), counted(1, S // 2))
+    assert (known.is_estimated, known.total_ns, known.lost_ns) == (True, 4 * S, 3 * S // 2)
+    unknown = explained(counted(0, S), counted(1, None))
+    assert (unknown.is_estimated, unknown.total_ns, unknown.lost_ns) == (False, 2 * S // 5, 4_000_000)
