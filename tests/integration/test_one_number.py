@@ -277,7 +277,7 @@ class Said:
 
     def check(self) -> None:
         """All places agree: numbers, to a microsecond where they are sums, and texts as they are written."""
-        wrong = []
+        wrong: list[tuple[Any, ...]] = []
         for (word, of), places in self.by_word.items():
             numbers = {place: value for place, value in places.items() if not isinstance(value, str)}
             if not numbers:  # nobody knows it

@@ -309,8 +309,8 @@ def hot_spot(basis: Basis, told: Told) -> Finding | None:
 
 def _hot_spot_of_profile(basis: Basis, told: Told, hub_rank: int, share: float) -> Finding | None:
     """The hot spot without a trace: the others are in calls for messages, while it computes."""
-
-    shares = {process.rank: share for process in basis.processes if (share := mpi_share(process)) is not None}
+    known = ((process.rank, mpi_share(process)) for process in basis.processes)
+    shares = {rank: in_mpi for rank, in_mpi in known if in_mpi is not None}
     others = [value for rank, value in shares.items() if rank != hub_rank]
     if not others or shares.get(hub_rank, 1.0) > min(others) / 2:
         return None
