@@ -90,6 +90,8 @@ def _overheads(study: Reduced, rounds: int, table: dict[str, Any]) -> Table:
 def _truth(rounds: int) -> Table:
     """A tool that takes 1 us a call and 5 ms a flush; processor time, so that others do not matter."""
     parts, _ = _tables(_run(TRUTH, rounds), "The known truth")
+    if unmeasured := [row["part"] for row in parts["rows"] if row["measured"] is None]:
+        raise BenchError(f"study {TRUTH.name}: {', '.join(unmeasured)} of a known tool: not measured")
     rows = [
         Row(f"{row['part']}, {row['run']}", row["measured"], exactly(100 * abs(row["off by"])), TRUTH_LIMIT)
         for row in parts["rows"]

@@ -173,6 +173,29 @@ def test_markup_of_the_study_is_in_the_title_alone(study: Study) -> None:
     assert "<title>What it costs &lt;/script&gt;" in text
 
 
+def test_what_is_known_is_shown_as_not_measured_where_every_run_failed(
+    browser: Any, tare: Path, tmp_path: Path
+) -> None:
+    directory = tmp_path / "results"
+    truth = '[[truth]]\ntime = "net"\npart = "overhead"\nseconds = 0.05\nwhere = { steps = 10 }\n'
+    with Store(directory, create=True) as store:
+        store.describe({"description": DESCRIPTION + truth})
+        add_runs(store)
+        store.connection.execute("UPDATE runs SET state = 'failed'")
+    done = subprocess.run([tare, "report", directory], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    context = browser.new_context(offline=True)
+    opened = Opened(context.new_page(), (directory / "report.html").as_uri())
+    assert opened.page.evaluate("document.documentElement.dataset.failed") is None
+    assert opened.texts("main h2") == ["The known truth", "The study"]
+    assert column(opened, "section0", "c3") == ["50.0 ms"]
+    assert column(opened, "section0", "c4") == ["-"]
+    assert column(opened, "section0", "c8") == ["not measured"]
+    assert opened.texts(".notice")[1] == "28 runs failed; SELECT cell, message FROM runs WHERE state <> 'ok'"
+    assert opened.complaints == []
+    context.close()
+
+
 @pytest.mark.parametrize("words", [["STUDY", "--compare", "STUDY"], ["STUDY", "--times", "both"]])
 def test_what_a_study_has_not_is_said(study: Study, tare: Path, words: list[str]) -> None:
     command = [str(study.directory) if word == "STUDY" else word for word in words]

@@ -75,7 +75,11 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
     with Store(directory) as store:
         described = descriptions.read(file) if file.is_file() else _kept(store, directory)
         chosen = set_name or frames.newest_set(store)
-        analysis = Analysis(described, store, frames.load(store, described, chosen), chosen)
+        try:
+            results = frames.load(store, described, chosen)
+        except frames.NoRuns as error:
+            return _of_nothing(described, store, chosen, error)
+        analysis = Analysis(described, store, results, chosen)
         sections = []
         for make, drawings in SECTIONS:
             if (section := make(analysis)) is not None:
@@ -87,6 +91,17 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
         if store.rows("SELECT 1 FROM flushes LIMIT 1"):
             sections.append(extrapolation.section_or_reason(store, chosen, FileSystem()))
         return Report(analysis, warnings, sections, cells.side_by_side(analysis, directory))
+
+
+def _of_nothing(
+    described: descriptions.Description, store: Store, set_name: str, error: frames.NoRuns
+) -> Report:
+    """What is known beforehand is reported although nothing is measured. NoRuns if that is nothing either."""
+    analysis = Analysis(described, store, frames.nothing(), set_name)
+    known = truths.truths(analysis)
+    if known is None or not store.rows("SELECT 1 FROM runs WHERE set_name = ? LIMIT 1", set_name):
+        raise error
+    return Report(analysis, [str(error), *runs.warnings(analysis)], [known], [])
 
 
 def _kept(store: Store, directory: Path) -> descriptions.Description:

@@ -27,6 +27,8 @@ INSTRUMENTATION, WRITING, OVERHEAD = get_args(Part)
 # Times of whole runs; a phase's are "PHASE wall" and "PHASE cpu".
 MAIN = ("net", "hook", "wrap", "overall", "net cpu")
 BY_REFEREE = "net overhead by referee"
+# What no factor explains, in an analysis of variance.
+RESIDUALS = "residuals"
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -299,6 +301,10 @@ def _truth(table: Table, levels: Mapping[str, tuple[str, ...]]) -> Truth:
         raise table.wrong(of, "is missing")
     if truth.value <= 0:
         raise table.wrong(value, "is missing, or not above 0")
+    known = [*(name for name in levels if name != "workload"), RESIDUALS]
+    for name in truth.of.split(":") if truth.is_share else ():
+        if name not in known:
+            raise table.wrong("factor", f"has '{name}', which is none of: {', '.join(known)}")
     for name, level in truth.where.items():
         if level not in levels.get(name, ()):
             raise table.wrong("where", f"has {name}={level}, which is no factor and level of this study")

@@ -53,8 +53,20 @@ class Results:
         return [*MAIN, *own]
 
 
+class NoRuns(CommandError):
+    """No run ended well, except to warm up."""
+
+
+def nothing() -> Results:
+    """Results without a run."""
+    import pandas as pd
+
+    frame = pd.DataFrame(columns=[*KEYS, *COUNTS, *TIMES]).astype(dict.fromkeys([*COUNTS, *TIMES], float))
+    return Results(frame, (), (), (), ())
+
+
 def load(store: Store, description: Description, set_name: str | None) -> Results:
-    """The results of a set, or of all sets if `set_name` is None."""
+    """The results of a set, or of all sets if `set_name` is None. NoRuns if there are none."""
     import pandas as pd
 
     columns = [*KEYS, *COUNTS, *TIMES.values()]
@@ -65,7 +77,7 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
     )
     rows = [row for row in rows if BY_REFEREE not in (row[0] or {})]
     if not rows:
-        raise CommandError("there are no results yet: no run ended well, except to warm up")
+        raise NoRuns("there are no results yet: no run ended well, except to warm up")
     frame = pd.DataFrame([row[1:] for row in rows], columns=columns)
     # A program without MPI has no net time; a column of nothing but None would be no numbers.
     nowhere = [column for column in COUNTS if frame[column].isna().all()]

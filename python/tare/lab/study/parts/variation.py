@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tare.analysis.groups import grouped
 from tare.lab.study import frames, statistics
 from tare.lab.study.analysis import WRITE, Analysis
+from tare.lab.study.description import RESIDUALS
 from tare.lab.study.sections import COUNT, RATIO, SHARE, NotSignificant, P, Section, Table, columns
 from tare.lab.study.statistics import Effect
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 SIGNIFICANCE_LEVEL = 0.05
 # Mohror and Karavanic's table 7 leaves out what explains less, in all columns.
 WORTH_SHOWING = 0.1
-RESIDUALS = "residuals"
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,13 @@ def designs(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[Design]:
                 yield Design(f"{workload}, {tool}", of_tool, tuple(own), of_tool=True)
 
 
-def shares(analysis: Analysis, design: Design) -> Iterator[Share]:
-    """The share of each factor and combination in the variation of each response (statistics.anova)."""
+def shares(analysis: Analysis, design: Design, responses: Sequence[str] | None = None) -> Iterator[Share]:
+    """The share of each factor and combination in the variation of each response (statistics.anova).
+
+    `responses`: those of the runs that count; None: those that the description asks for.
+    """
     kind = analysis.description.analysis.anova_type
-    for response in analysis.responses():
+    for response in analysis.responses() if responses is None else responses:
         known = design.frame[design.frame[response].notna()]
         for effect in statistics.anova(known, response, design.factors, kind):
             yield Share(design, response, effect)
