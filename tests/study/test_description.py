@@ -41,6 +41,11 @@ false = { environment = { SILENT = "1" } }
 """
 
 
+EXCLUDED = "[[exclude]]\ntool = 'tare'\n"
+SOLVE = "[workload.one.phase.solve]\nwall = 'solve ([0-9]+)'\n"
+TRUE = "[[truth]]\ntime = 'hook'\npart = 'overhead'\nseconds = 1\n"
+
+
 def read(tmp_path: Path, text: str) -> Description:
     path = tmp_path / "study.toml"
     path.write_text(text)
@@ -90,8 +95,8 @@ def read(tmp_path: Path, text: str) -> Description:
         ),
         (
             ("[factors]", "[[truth]]\ntime = 'nix'\npart = 'overhead'\nseconds = 1\n[factors]"),
-            13,
-            "truth has the time 'nix', which is none of: net, hook",
+            14,
+            "truth.time has 'nix', which is none of: net, hook",
         ),
         (
             ("[mpi.x]", "[workload.one.phase.solve]\nwall = 'solve [0-9]+'\n[mpi.x]"),
@@ -103,6 +108,45 @@ def read(tmp_path: Path, text: str) -> Description:
             10,
             "is no regular expression",
         ),
+        (
+            ("[mpi.x]", "[workload.one.phase.solve]\nwall = '(?P<rank>.) ([0-9]+)'\n[mpi.x]"),
+            10,
+            "workload.one.phase.solve.wall has two groups: it must have one",
+        ),
+        (
+            ("[mpi.x]", "[workload.one.phase.solve]\nwall = '([0-9]+)'\ntake = 3\n[mpi.x]"),
+            11,
+            "take must be one of max",
+        ),
+        (("size = 1", "size = [1]"), 7, "workload.one.parameters.size must be a text"),
+        (
+            ("[factors]", f"{EXCLUDED}[[exclude]]\n'tool' = ['tare']\n[factors]"),
+            16,
+            "exclude.tool must be a text",
+        ),
+        (
+            ("[factors]", f"{EXCLUDED}[[exclude]]\nspeed = 1\n[factors]"),
+            16,
+            "'speed' is not a factor of this study",
+        ),
+        (
+            ("[factors]", f"{TRUE}{TRUE.replace('overhead', 'reading')}[factors]"),
+            19,
+            "truth.part must be one of instrumentation, writing, overhead",
+        ),
+        (
+            ("[factors]", f"{TRUE}{TRUE.replace('hook', 'nix')}[factors]"),
+            18,
+            "truth.time has 'nix', which is none of",
+        ),
+        (
+            ("[factors]", "[[truth]]\ntime = 'net'\nfactor = 'tool:nix'\nshare = 0.5\n[factors]"),
+            15,
+            "truth.factor has 'nix', which is none of: tool, mpi, residuals",
+        ),
+        (("repetitions", '"o - at `$.x`" = 1\nrepetitions'), 3, "is not known here; known: about, "),
+        (("repetitions", '" - at `$.x" = 1\nrepetitions'), 3, "is not known here; known: about, "),
+        (("[mpi.x]", '[mpi."a]=b"]\nlaunch = "x"\n[mpi.x]'), 10, "mpi.a]=b.launch must hold {ranks}"),
     ],
 )
 def test_errors_name_line_and_key(tmp_path: Path, change: tuple[str, str], line: int, message: str) -> None:
@@ -114,7 +158,65 @@ def test_errors_name_line_and_key(tmp_path: Path, change: tuple[str, str], line:
     assert "\n" not in str(raised.value)
 
 
-SOLVE = "[workload.one.phase.solve]\nwall = 'solve ([0-9]+)'\n"
+def test_the_line_is_that_of_the_key_also_after_texts_of_several_lines(tmp_path: Path) -> None:
+    about = "about = '''\n[factors]\nwarmup = 0\n'''\nwarmup = 'x'"
+    with pytest.raises(UsageError, match=r"study.toml:8: study.warmup must be a whole number"):
+        read(tmp_path, BASE.replace("repetitions = 3", f"repetitions = 3\n{about}"))
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "message"),
+    [
+        ("repetitions = 3\nrepetitions = 4", 4, "Cannot overwrite a value; write each key once"),
+        ('x = {"(\'a)" = 1, "(\'a)" = 2}', 3, 'Duplicate inline table key "(\'a)"; write each key once'),
+        ("x = 1\n['x\"'.')']\n['x\"'.')']", 5, 'Cannot declare [x".)] twice; write each table once'),
+        ("[workload.one]", 5, "Cannot declare [workload.one] twice; write each table once"),
+        ("title = mine", 3, "Invalid value; write a text in quotes"),
+        ("pause = 5 min", 3, "Expected newline or end of document after a statement; write one KEY = VALUE"),
+        ("title = 'mine", 3, 'Expected "\'"; end the text with the quote that it begins with'),
+        ("title = 'mine\nabout = ''", 3, "Found invalid character '\\n'; end the text in its line"),
+        ('title = "\\s"', 3, "Unescaped '\\' in a string; write the text in single quotes"),
+        ("title", 3, "Expected '=' after a key in a key/value pair; write KEY = VALUE"),
+        ("output = [1\nseed = 1", 4, "Unclosed array; end it with ]"),
+        ("seed = 1\nx = {a = '''", 4, "Expected \"'''\"; end the text with the quote"),
+        ('title = """', 3, "Unterminated string; end it with the quote that it begins with"),
+        (f"x = {'[' * 5000}", None, "has too many brackets within one another"),
+        (f"seed = {'1' * 5000}", None, "has a number that is too long"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_toml_is_told_in_a_line(
+    tmp_path: Path, written: str, line: int | None, message: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, BASE.replace("repetitions = 3", written))
+    place = tmp_path / "study.toml"
+    assert str(raised.value).startswith(f"{place}:{line}: {message}" if line else f"{place}: {message}")
+    assert "\n" not in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[study]\ntitle = '\xff'\n", ":2: byte 0xff is not UTF-8; save the file as UTF-8"),
+        (b"\xef\xbb\xbf[study]\n", ":1: begins with a byte order mark; save it as UTF-8 without one"),
+    ],
+)
+def test_what_is_no_text_is_told_in_a_line(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as raised:
+        description.read(path)
+    assert str(raised.value) == f"{path}{message}"
+
+
+def test_a_level_that_a_tool_does_not_know_is_told_with_its_line(tmp_path: Path) -> None:
+    text = BASE.replace('"tare-trace"', '"mine"') + MINE.replace("[true, false]", "[true, 'no']")
+    described = read(tmp_path, text)
+    (wrong, *_) = [cell for cell in plan.cells(described) if cell.by_factor.get("write") == "no"]
+    with pytest.raises(UsageError, match=r"toml:17: tool mine: 'no' is not a level of write; known: true, f"):
+        runner.command(described, wrong, Path("output"), None)
 
 
 def test_responses_are_all_times_of_the_report(tmp_path: Path) -> None:

@@ -212,7 +212,9 @@ def parse(path: Path, text: str) -> Description:
         mpis=mpis,
         factors=levels,
         excluded=tuple(top.exclude),
-        truths=tuple(_truth(Table(each, root.source, ("truth",)), levels) for each in top.truth),
+        truths=tuple(
+            _truth(Table(each, root.source, ("truth", at)), levels) for at, each in enumerate(top.truth)
+        ),
         analysis=top.analysis,
     )
     _check(description, root)
@@ -229,7 +231,11 @@ def _workload(name: str, table: Table) -> Workload:
         measures.append(Measure("", value, of.pattern, 1.0, of.unit, of.take))
     for measure in measures:
         if measure.pattern.groups != 1:
-            raise table.wrong("phase", "has a pattern with two groups: it must have one, around the number")
+            where = ("phase", measure.phase, measure.quantity)
+            raise table.wrong(
+                where if measure.phase else ("value", measure.quantity, "pattern"),
+                "has two groups: it must have one, around the number",
+            )
     return Workload(**structs.asdict(found), name=name, measures=tuple(measures))
 
 
@@ -314,9 +320,12 @@ def _truth(table: Table, levels: Mapping[str, tuple[str, ...]]) -> Truth:
 def _check(description: Description, root: Table) -> None:
     """What can only be seen when everything is known."""
     study, factors = root.table("study"), root.table("factors")
-    for name in (name for each in description.excluded for name in each):
-        if name not in description.factors and name != "ranks":
-            raise root.wrong("exclude", f"names '{name}', which is not a factor of this study")
+    for at, each in enumerate(description.excluded):
+        for name in each:
+            if name not in description.factors and name != "ranks":
+                raise root.wrong(
+                    ("exclude", at, name), f"is not known here: '{name}' is not a factor of this study"
+                )
     if description.repetitions < 1:
         raise study.wrong("repetitions", "must be at least 1")
     if description.baseline not in description.tools:
@@ -330,9 +339,11 @@ def _check(description: Description, root: Table) -> None:
             raise root.table("analysis").wrong(
                 "responses", f"has '{name}', which is none of: {', '.join(responses)}"
             )
-    for truth in description.truths:
+    for at, truth in enumerate(description.truths):
         if truth.time not in times:
-            raise root.wrong("truth", f"has the time '{truth.time}', which is none of: {', '.join(times)}")
+            raise root.wrong(
+                ("truth", at, "time"), f"has '{truth.time}', which is none of: {', '.join(times)}"
+            )
     if description.referee and description.baseline != "none":
         raise study.wrong("referee", "compares with the program without a tool: the baseline must be 'none'")
     known: set[str] = set()

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
 from tare.errors import UsageError
+from tare.lab.study.key_lines import KeyPath, key_lines, line_without_end
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 Scalar = str | int | float | bool
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)?")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
+# What to write instead of what tomllib does not take, by the begin of what it says.
+_REMEDIES = {
+    "Invalid value": "write a text in quotes, a number, true or false",
+    "Invalid statement": "write [TABLE] or KEY = VALUE",
+    "Invalid initial character for a key part": "write KEY = VALUE, with signs other than - and _ in quotes",
+    "Invalid date or datetime": "write it in quotes",
+    "Expected newline or end of document": "write one KEY = VALUE in a line, and texts in quotes",
+    "Expected '='": "write KEY = VALUE",
+    "Expected ']": "write [TABLE], or [[TABLE]] for one of several",
+    "Cannot declare": "write each table once",
+    "Cannot mutate immutable namespace": "write all keys of a table in one place",
+    "Cannot overwrite a value": "write each key once",
+    "Duplicate inline table key": "write each key once",
+    "Unclosed array": "end it with ]",
+    "Unclosed inline table": "end it with } in the same line",
+    "Unterminated string": "end it with the quote that it begins with",
+    "Expected \"'": "end the text with the quote that it begins with",
+    "Found invalid character '\\n'": "end the text in its line, with the quote that it begins with",
+    "Illegal character '\\n'": "end the text in its line, with the quote that it begins with",
+    "Unescaped '\\'": "write the text in single quotes, or \\\\ for each backslash",
+    "Invalid hex value": "write the text in single quotes, or \\\\ for each backslash",
+}
 # What msgspec calls the kinds of values.
 _NAMES = {
     "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false",
@@ -56,14 +81,14 @@ Pattern = re.Pattern[str]  # with one group; or with two, of which one is named 
 class Table:
     """A table of a document, at `path`."""
 
-    def __init__(self, content: Mapping[str, Any], source: Source, path: tuple[str, ...] = ()) -> None:
+    def __init__(self, content: Mapping[str, Any], source: Source, path: KeyPath = ()) -> None:
         self.content = content
         self.source = source
         self.path = path
 
-    def wrong(self, key: str, what: str) -> UsageError:
-        """An error about a key of the table, with its line."""
-        return self.source.wrong((*self.path, key) if key else self.path, what)
+    def wrong(self, key: str | KeyPath, what: str) -> UsageError:
+        """An error about a key of the table, or of a table within it, with its line."""
+        return self.source.wrong((*self.path, *((key,) if isinstance(key, str) else key)), what)
 
     def take(self, kind: type[Struct], *others: str) -> Struct:
         """The table as an object; `others`: keys that it has, and that are taken otherwise.
@@ -74,18 +99,19 @@ class Table:
         try:
             return msgspec.convert(content, kind, dec_hook=_taken)
         except msgspec.ValidationError as error:
-            what, _, at = str(error).partition(" - at `$")
-            path = re.findall(r"\.([^].[`]+)", at)
+            found = re.fullmatch(r"(.*) - at `\$([^`]*)`", str(error), re.DOTALL)
+            what, at = found.groups() if found else (str(error), "")
+            path = _path(at, content)
+            names = [step for step in path if isinstance(step, str)]
             if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
                 path, what = [*path, missing[1]], "is missing"
-            elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what):
-                known = [*_fields(kind, path), *(() if path else others)]
+            elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what, re.DOTALL):
+                known = [*_fields(kind, names), *(() if path else others)]
                 path, what = [*path, unknown[1]], f"is not known here{_hint(unknown[1], known)}"
+            elif choices := _choices(_type(kind, names)):
+                what = f"must be one of {', '.join(map(str, choices))}"
             elif expected := re.match(r"Expected `(\w+)[^`]*`, got", what):
                 what = f"must be {_NAMES.get(expected[1], expected[1])}"
-            elif what.startswith("Invalid enum value"):
-                choices = _choices(_fields(kind, path[:-1])[path[-1]])
-                what = f"must be one of {', '.join(map(str, choices))}"
             raise self.source.wrong((*self.path, *path), what) from None
 
     def table(self, key: str) -> Table:
@@ -104,14 +130,39 @@ class Table:
 def _fields(kind: Any, path: Iterable[str]) -> dict[str, Any]:
     """The types of the keys of a table that lies at a path of an object of this type."""
     for name in path:
-        kind = _fields(kind, ())[name]
+        kind = _fields(kind, ()).get(name)
         kind = next((each for each in get_args(kind) if hasattr(each, "__struct_fields__")), kind)  # or None
+    if not hasattr(kind, "__struct_fields__"):
+        return {}
     return {each.encode_name: each.type for each in msgspec.structs.fields(kind)}
 
 
+def _type(kind: Any, path: Sequence[str]) -> Any:
+    """The type of the key at a path of an object of this type; None if it is a key that the user names."""
+    return _fields(kind, path[:-1]).get(path[-1]) if path else None
+
+
+def _path(at: str, content: Any) -> list[str | int]:
+    """The path of what msgspec names in an error: `.study.title`, `.exclude[1][...]`."""
+    path: list[str | int] = []
+    for name, place in re.findall(r"\.([^.\[`]+)|\[([^\]]+)\]", at):
+        if place != "...":
+            step = int(place) if place else name
+        elif wrong := [key for key, value in content.items() if not isinstance(value, Scalar)]:
+            step = wrong[0]  # msgspec does not name keys of the user; of those values only texts are limited
+        else:
+            break
+        if step not in (content if isinstance(content, dict) else range(len(content))):
+            break  # a key of the user looked like a path
+        path.append(step)
+        content = content[step]
+    return path
+
+
 def _choices(kind: Any) -> tuple[Any, ...]:
+    """The values that a type of literals has; none if it is another."""
     literals = [kind, *get_args(kind)]
-    return next(get_args(each) for each in literals if get_origin(each) is Literal)
+    return next((get_args(each) for each in literals if get_origin(each) is Literal), ())
 
 
 def _hint(key: str, known: Iterable[str]) -> str:
@@ -177,44 +228,50 @@ class Source:
         self.name = name
         self.text = text
 
-    def wrong(self, path: tuple[str, ...], what: str) -> UsageError:
+    def wrong(self, path: KeyPath, what: str) -> UsageError:
         """An error about what is found at `path`, with its line."""
         line = self.line(path)
         where = f"{self.name}:{line}" if line else self.name
-        return UsageError(f"{where}: {'.'.join(path) or 'the file'} {what}")
+        key = ".".join(step for step in path if isinstance(step, str))
+        return UsageError(f"{where}: {key or 'the file'} {what}")
 
-    def line(self, path: tuple[str, ...]) -> int | None:
-        """The line of the key at `path`, or of the nearest table around it."""
-        table: tuple[str, ...] = ()
-        best: tuple[int, int] | None = None
-        for number, text in enumerate(self.text.splitlines(), 1):
-            header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", text)
-            if header:
-                table = _parts(header[1])
-                found = table
-            else:
-                assignment = re.match(r"\s*([\w.\"'-]+)\s*=", text)
-                if not assignment:
-                    continue
-                found = (*table, *_parts(assignment[1]))
-            if path[: len(found)] == found and (best is None or len(found) > best[0]):
-                best = len(found), number
-        return best[1] if best else None
+    def line(self, path: KeyPath) -> int | None:
+        """The line of the key at `path`, or of the nearest table around it; None if neither is there."""
+        around = (path[:length] for length in range(len(path), 0, -1))
+        return next((self._lines[each] for each in around if each in self._lines), None)
 
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(
-        part.strip("\"' ") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", dotted) if part.strip()
-    )
+    @cached_property
+    def _lines(self) -> dict[KeyPath, int]:
+        return key_lines(self.text)
 
 
 def parse(name: str, text: str) -> Table:
     """The content of a TOML text, which errors call `name`. UsageError if it is not TOML."""
+    if text.startswith("\ufeff"):
+        raise UsageError(f"{name}:1: begins with a byte order mark; save it as UTF-8 without one")
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{name}: {error}") from None
+        raise UsageError(_no_toml(name, text, str(error))) from None
+    except RecursionError:
+        raise UsageError(f"{name}: has too many brackets within one another") from None
+    except ValueError:  # of whole numbers with thousands of digits
+        raise UsageError(f"{name}: has a number that is too long; write one of fewer digits") from None
     return Table(content, Source(name, text))
+
+
+def _no_toml(name: str, text: str, error: str) -> str:
+    """What tomllib says, with the line before it, and what to write instead behind it."""
+    what, _, at = error.rpartition(" (at ")
+    place = re.match(r"line (\d+)", at)
+    # A text without an end has the rest of the file in it.
+    begin = None if place else line_without_end(text)
+    line = int(place[1]) if place else begin or 1 + text.rstrip("\n").count("\n")
+    end = "" if place or begin else " at the end of the file"
+    if names := re.fullmatch(r"(Cannot [a-z ]+)(\(.+,?\))(.*)", what):
+        what = f"{names[1]}[{'.'.join(ast.literal_eval(names[2]))}]{names[3]}"
+    remedy = next((remedy for begin, remedy in _REMEDIES.items() if what.startswith(begin)), "")
+    return f"{name}:{line}: {what}{end}{remedy and f'; {remedy}'}"
 
 
 def read(path: Path) -> Table:
@@ -229,7 +286,9 @@ def text_of(path: Path) -> str:
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; `tare study init {path}` writes one to begin with") from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8: {error}") from None
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        wrong = error.object[error.start]
+        raise UsageError(f"{path}:{line}: byte 0x{wrong:02x} is not UTF-8; save the file as UTF-8") from None
 
 
 def parse_fraction(text: Any) -> float | None:

@@ -20,8 +20,9 @@ from tare.errors import UsageError
 from tare.lab.study import counts, placeholders
 from tare.lab.study.counts import Counts
 from tare.lab.study.description import VARIABLE, Description
+from tare.lab.study.key_lines import key_lines
 from tare.lab.study.plan import Cell
-from tare.lab.study.toolbox import Around, added, find_library
+from tare.lab.study.toolbox import Around, UnknownLevel, added, find_library
 from tare.measuring import library, sanitizers
 
 TIMING = "libtare-timing.so"
@@ -128,8 +129,10 @@ def _parameters(description: Description, cell: Cell) -> list[tuple[Around, str]
     tool = description.tools[cell.level("tool")]
     try:
         return added(tool, cell.by_factor)
-    except UsageError as error:
-        raise UsageError(f"{description.path}: tool {tool.name}: {error}") from None
+    except UnknownLevel as error:
+        line = key_lines(description.text).get(("factors", error.parameter))
+        where = f"{description.path}:{line}" if line else f"{description.path}"
+        raise UsageError(f"{where}: tool {tool.name}: {error}") from None
 
 
 def preloaded(name: str, home: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -46,6 +46,14 @@ class _Parameter(Around, frozen=True, kw_only=True):
     default: Text = Text()  # the level if the study does not have the factor
 
 
+class UnknownLevel(UsageError):
+    """A tool does not know a level of its parameter."""
+
+    def __init__(self, parameter: str, level: str, known: Iterable[str]) -> None:
+        super().__init__(f"'{level}' is not a level of {parameter}; known: {', '.join(known)}")
+        self.parameter = parameter
+
+
 class Parameter(_Parameter, frozen=True, kw_only=True):
     """A factor that the tool knows: what each level adds to the command, or any level, with {value}."""
 
@@ -58,7 +66,7 @@ class Parameter(_Parameter, frozen=True, kw_only=True):
             return self.levels[level]
         if self.texts():
             return self
-        raise UsageError(f"'{level}' is not a level of {self.name}; known: {', '.join(self.levels)}")
+        raise UnknownLevel(self.name, level, self.levels)
 
 
 class Counter(Keys, frozen=True, kw_only=True):
