@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from environments import ROOT
+from tare import cli
 from tare.errors import UsageError
 from tare.lab.study import counts, description, placeholders, plan, runner, toolbox
 from tare.lab.study.description import Description
@@ -209,6 +210,116 @@ def test_what_is_no_text_is_told_in_a_line(tmp_path: Path, content: bytes, messa
     with pytest.raises(UsageError) as raised:
         description.read(path)
     assert str(raised.value) == f"{path}{message}"
+
+
+HUGE = "1" + 400 * "0"
+NO_COUNTS = ("0", "-1", "2.5", "3.0", "nan", "inf", "true", "'3'", "1_000_000_000_000", HUGE)
+NO_DURATIONS = ("-1", "nan", "inf", "-inf", "1e300", HUGE, "'501 h'")
+LIMIT = "study.time_limit must be above 0, and at most 500 h"
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong", "line", "message"),
+    [
+        *(
+            (("repetitions = 3", "repetitions = {}"), wrong, 3, "study.repetitions must be a whole number f")
+            for wrong in NO_COUNTS
+        ),
+        *(
+            (("[study]", "[study]\nwarmup = {}"), wrong, 3, "study.warmup must be a whole number from 0 to ")
+            for wrong in NO_COUNTS[1:]
+        ),
+        *(
+            (
+                ("[study]", "[study]\nmost_repetitions = {}"),
+                wrong,
+                3,
+                "must be a whole number from 1 to 100000",
+            )
+            for wrong in NO_COUNTS
+        ),
+        *(
+            (("[mpi.x]", "ranks = {}\n[mpi.x]"), wrong, 9, "ranks must be a whole number from 1 to 10000000")
+            for wrong in NO_COUNTS
+        ),
+        *(
+            (("[factors]", "[factors]\nranks = [2, {}]"), wrong, 14, "numbers from 1 to 10000000")
+            for wrong in (*NO_COUNTS[:-3], "'\u00b2'", "'\u0663'", "'02'", "10_000_001", HUGE)
+        ),
+        *(
+            (
+                ("[mpi.x]", f"{SOLVE}message_bytes = {{}}\n[mpi.x]"),
+                wrong,
+                11,
+                "must be a whole number from 1 to",
+            )
+            for wrong in NO_COUNTS[:-2]
+        ),
+        *(
+            (("[study]", "[study]\ntime_limit = {}"), wrong, 3, LIMIT)
+            for wrong in ("0", "'0 s'", *NO_DURATIONS)
+        ),
+        *(
+            (("[study]", "[study]\npause = {}"), wrong, 3, "study.pause must be from 0 to 500 h")
+            for wrong in NO_DURATIONS
+        ),
+        *(
+            (("[factors]", f"{TRUE.replace('1', '{}')}[factors]"), wrong, 16, "truth.seconds must be above 0")
+            for wrong in ("0", *NO_DURATIONS[:-1])
+        ),
+        *(
+            (("[factors]", f"{TRUE}within = {{}}\n[factors]"), wrong, 17, "truth.within must be")
+            for wrong in ("-1", "nan", "5", "'101 %'", HUGE)
+        ),
+    ],
+    ids=lambda value: None if isinstance(value, tuple) else str(value)[:20],
+)
+def test_numbers_out_of_range_are_refused(
+    tmp_path: Path, change: tuple[str, str], wrong: str, line: int, message: str
+) -> None:
+    assert change[0] in BASE
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, BASE.replace(change[0], change[1].replace("{}", wrong), 1))
+    assert message in str(raised.value)
+    assert f"study.toml:{line}: " in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_ends_of_the_ranges_are_taken(tmp_path: Path) -> None:
+    numbers = "repetitions = 100_000\nwarmup = 0\nmost_repetitions = 1\ntime_limit = '500 h'\npause = 0"
+    text = BASE.replace("repetitions = 3", numbers).replace("[mpi.x]", "ranks = 10_000_000\n[mpi.x]")
+    found = read(tmp_path, text)
+    assert (found.repetitions, found.warmup, found.most_repetitions) == (100_000, 0, 1)
+    assert (float(found.time_limit_s), float(found.pause_s)) == (1_800_000, 0)
+    assert found.workloads["one"].ranks == 10_000_000
+    assert read(tmp_path, BASE).most_repetitions == 30
+    assert read(tmp_path, BASE.replace("3", "20_000", 1)).most_repetitions == 100_000
+
+
+def test_no_more_levels_are_combined_than_a_study_can_have(tmp_path: Path) -> None:
+    many = BASE.replace("-n {size}", "-n {size} {other}") + f"size = {list(range(200))}\n"
+    with pytest.raises(UsageError, match=r"toml:16: factors.other makes 180000 combinations .* has 100000"):
+        read(tmp_path, f"{many}other = {list(range(300))}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["run", "--repetitions", "100001"], ["model", "--servers", HUGE], ["model", "--ranks-per-node", HUGE]],
+)
+def test_numbers_out_of_range_are_refused_in_options(tmp_path: Path, words: list[str]) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(BASE)
+    with pytest.raises(UsageError, match=f"{words[1]}: .* is more than 10*; see"):
+        cli.run(["study", words[0], str(path), *words[1:]])
+
+
+def test_no_more_runs_are_planned_than_a_study_can_have(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(BASE.replace("repetitions = 3", "repetitions = 100_000") + f"size = {list(range(7))}\n")
+    with pytest.raises(UsageError, match=r"100001 blocks of 21 combinations are 2100021 runs; .* 2000000 at"):
+        cli.run(["study", "run", str(path), "--dry-run"])
+    assert cli.run(["study", "run", str(path), "--dry-run", "--repetitions", "90000"]) == 0
+    assert cli.run(["study", "run", str(path), "--dry-run", "--until", "1%"]) == 0
 
 
 def test_a_level_that_a_tool_does_not_know_is_told_with_its_line(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import structs
@@ -13,8 +15,23 @@ from msgspec import structs
 from tare import programs
 from tare.doctor import installations
 from tare.errors import UsageError
-from tare.lab.study import document, placeholders, toolbox
-from tare.lab.study.document import Confidence, Keys, Pattern, Seconds, Share, Table, Text, Texts, Words
+from tare.lab.study import document, limits, placeholders, toolbox
+from tare.lab.study.document import (
+    Blocks,
+    Confidence,
+    Keys,
+    PartOfOne,
+    Pattern,
+    Pause,
+    Seconds,
+    SecondsInAll,
+    Share,
+    Table,
+    Text,
+    Texts,
+    Words,
+    whole,
+)
 from tare.lab.study.toolbox import Tool
 
 # Factors that every study has, whether it varies them or not; others are parameters of tools and workloads.
@@ -48,7 +65,7 @@ class _Phase(Keys, frozen=True, kw_only=True):
     cpu: Pattern | None = None
     unit: Literal["s", "ms", "us", "ns"] = "s"
     take: Take = "max"
-    message_bytes: int = 0
+    message_bytes: Annotated[int, whole(1, limits.MOST_MESSAGE_BYTES)] = 0
 
 
 class _Value(Keys, frozen=True, kw_only=True):
@@ -62,7 +79,7 @@ class _Workload(Keys, frozen=True, kw_only=True):
     build: Words = Words()  # command that builds the program; empty: none
     parameters: Texts = msgspec.field(default_factory=dict)  # values of placeholders in the command
     environment: Texts = msgspec.field(default_factory=dict)
-    ranks: int = 2  # number of ranks
+    ranks: Annotated[int, whole(1, limits.MOST_RANKS)] = 2  # number of ranks
     exit_code: int = 0  # exit code of a run that ended well
     mpi: bool = True  # False: started without a launcher, and without the timing library
 
@@ -108,10 +125,10 @@ class Truth(Keys, frozen=True, kw_only=True):
 
     time: str  # a response, like "solve cpu"
     part: Part | None = None
-    seconds: Seconds | None = None  # of the part
+    seconds: SecondsInAll | None = None  # of the part
     factor: str | None = None  # or several as in "write:buffer"
-    share: Share | None = None  # of the variation, of the factor
-    within: Share = Share(0.05)  # tolerance: relative to the value; for a share, absolute
+    share: PartOfOne | None = None  # of the variation, of the factor
+    within: PartOfOne = PartOfOne(0.05)  # tolerance: relative to the value; for a share, absolute
     where: Texts = msgspec.field(
         default_factory=dict
     )  # the runs for which it is known: factors and their levels
@@ -136,11 +153,11 @@ class _Study(Keys, frozen=True, kw_only=True):
     title: str = ""
     about: str = ""
     seed: int = 1  # of the random order of runs
-    repetitions: int = 10  # number of blocks
-    most_repetitions: int = 0  # maximum number of blocks, if a precision is wanted; 0: ten times as many
-    warmup: int = 1  # blocks whose runs do not count
+    repetitions: Blocks = 10  # number of blocks
+    most_repetitions: Blocks = 0  # maximum number of blocks, if a precision is wanted; 0: ten times as many
+    warmup: Annotated[int, whole(0, limits.MOST_BLOCKS)] = 1  # blocks whose runs do not count
     time_limit_s: Seconds = msgspec.field(default=Seconds(600), name="time_limit")  # of a run
-    pause_s: Seconds = msgspec.field(default=Seconds(0), name="pause")  # between runs
+    pause_s: Pause = msgspec.field(default=Pause(0), name="pause")  # between runs
     baseline: str = "none"  # name of the tool that is the baseline
     referee: bool = False  # whether runs under the referee are made, too
     output: str = ""  # directory for the output of tools
@@ -202,7 +219,8 @@ def parse(path: Path, text: str) -> Description:
     levels = _factors(root.table("factors"), workloads, tools, mpis)
     study = structs.asdict(top.study)
     study["title"] = study["title"] or path.stem
-    study["most_repetitions"] = study["most_repetitions"] or 10 * study["repetitions"]
+    most = min(10 * study["repetitions"], limits.MOST_BLOCKS)
+    study["most_repetitions"] = study["most_repetitions"] or most
     description = Description(
         **study,
         path=path,
@@ -292,11 +310,19 @@ def _factors(
             if level not in known:
                 raise table.wrong(name, f"has '{level}', which is none of: {', '.join(known)}")
     for level in levels.get("ranks", ()):
-        if not level.isdigit() or int(level) < 1:
-            raise table.wrong("ranks", f"has '{level}', which is not a number of ranks")
+        if not re.fullmatch("[1-9][0-9]{,8}", level) or int(level) > limits.MOST_RANKS:
+            numbers = f"whole numbers from 1 to {limits.MOST_RANKS}"
+            raise table.wrong("ranks", f"has '{level}', which is not a number of ranks: write {numbers}")
     levels.setdefault("workload", tuple(workloads))
     levels.setdefault("tool", ("none", "tare"))
     levels.setdefault("mpi", tuple(mpis))
+    if (combinations := math.prod(map(len, levels.values()))) > limits.MOST_COMBINATIONS:
+        most = max(levels, key=lambda name: len(levels[name]))
+        raise table.wrong(
+            most,
+            f"makes {combinations} combinations with the other factors; "
+            f"a study has {limits.MOST_COMBINATIONS} at most",
+        )
     return levels
 
 
@@ -326,8 +352,6 @@ def _check(description: Description, root: Table) -> None:
                 raise root.wrong(
                     ("exclude", at, name), f"is not known here: '{name}' is not a factor of this study"
                 )
-    if description.repetitions < 1:
-        raise study.wrong("repetitions", "must be at least 1")
     if description.baseline not in description.tools:
         raise study.wrong("baseline", f"is '{description.baseline}', which is not among factors.tool")
     measures = (each for of in description.workloads.values() for each in of.measures if each.phase)

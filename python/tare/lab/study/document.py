@@ -9,11 +9,12 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
 from tare.errors import UsageError
+from tare.lab.study import limits
 from tare.lab.study.key_lines import KeyPath, key_lines, line_without_end
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
@@ -63,17 +64,46 @@ class Words(tuple[str, ...]):
 
 
 class Seconds(float):
-    """A duration in seconds: a number, or a text with a unit."""
+    """A duration in seconds, above 0: a number, or a text with a unit."""
+
+    may_be_0 = False
+    longest_h = limits.LONGEST_H
+
+
+class Pause(Seconds):
+    """A duration in seconds that may be 0."""
+
+    may_be_0 = True
+
+
+class SecondsInAll(Seconds):
+    """A duration in seconds that may be the sum over all ranks."""
+
+    longest_h = limits.LONGEST_IN_ALL_H
 
 
 class Share(float):
     """A share: a number from 0 on, or a text in percent."""
+
+    most = math.inf
+
+
+class PartOfOne(Share):
+    """A share that is at most 1."""
+
+    most = 1.0
 
 
 class Confidence(float):
     """The confidence of intervals: a share above 0 and below 1."""
 
 
+def whole(least: int, most: int) -> msgspec.Meta:
+    """What limits an int: `Annotated[int, whole(1, 9)]`. A default may lie outside: then it is not given."""
+    return msgspec.Meta(ge=least, le=most)
+
+
+Blocks = Annotated[int, whole(1, limits.MOST_BLOCKS)]
 Texts = dict[str, Text]
 Pattern = re.Pattern[str]  # with one group; or with two, of which one is named `rank`
 
@@ -110,6 +140,8 @@ class Table:
                 path, what = [*path, unknown[1]], f"is not known here{_hint(unknown[1], known)}"
             elif choices := _choices(_type(kind, names)):
                 what = f"must be one of {', '.join(map(str, choices))}"
+            elif path and (limited := _limits(_type(kind, names))):
+                what = f"must be a whole number from {limited.ge} to {limited.le}"
             elif expected := re.match(r"Expected `(\w+)[^`]*`, got", what):
                 what = f"must be {_NAMES.get(expected[1], expected[1])}"
             raise self.source.wrong((*self.path, *path), what) from None
@@ -159,6 +191,11 @@ def _path(at: str, content: Any) -> list[str | int]:
     return path
 
 
+def _limits(kind: Any) -> msgspec.Meta | None:
+    """What limits a whole number of this type; None if nothing does."""
+    return next((each for each in get_args(kind) if isinstance(each, msgspec.Meta)), None)
+
+
 def _choices(kind: Any) -> tuple[Any, ...]:
     """The values that a type of literals has; none if it is another."""
     literals = [kind, *get_args(kind)]
@@ -178,17 +215,15 @@ def _taken(kind: Any, found: Any) -> Any:
         return Text(label(found))
     if kind is Words:
         return _words(found)
-    if kind is Seconds:
-        match = _DURATION.fullmatch(found.strip()) if isinstance(found, str) else None
-        if match is not None:
-            return Seconds(float(match[1]) * _SECONDS[match[2]])
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return Seconds(found)
-        raise ValueError('must be a duration like 30, "30 s" or "5 min"')
-    if kind is Share:
-        if (share := parse_fraction(found)) is not None and 0 <= share < math.inf:
-            return Share(share)
-        raise ValueError('must be a share like 0.01 or "1 %"')
+    if isinstance(kind, type) and issubclass(kind, Seconds):
+        return _seconds(kind, found)
+    if isinstance(kind, type) and issubclass(kind, Share):
+        share = parse_fraction(found)
+        if share is None or not 0 <= share < math.inf:
+            raise ValueError('must be a share like 0.01 or "1 %"')
+        if share > kind.most:
+            raise ValueError(f'must be from 0 to {kind.most:g}, like 0.01 or "1 %"')
+        return kind(share)
     if kind is Confidence:
         if (share := parse_fraction(found)) is not None and 0 < share < 1:
             return Confidence(share)
@@ -196,6 +231,29 @@ def _taken(kind: Any, found: Any) -> Any:
     if kind in (Pattern, re.Pattern) and isinstance(found, str):
         return _pattern(found)
     raise ValueError("must be a text")
+
+
+def _seconds(kind: type[Seconds], found: Any) -> Seconds:
+    like = 'like 30, "30 s" or "5 min"'
+    match = _DURATION.fullmatch(found.strip()) if isinstance(found, str) else None
+    if match is not None:
+        seconds = float(match[1]) * _SECONDS[match[2]]
+    elif isinstance(found, int | float) and not isinstance(found, bool):
+        seconds = _float(found)
+    else:
+        raise ValueError(f"must be a duration {like}")
+    if 0 < seconds <= 3600 * kind.longest_h or (seconds == 0 and kind.may_be_0):
+        return kind(seconds)
+    least = "from 0 to" if kind.may_be_0 else "above 0, and at most"
+    raise ValueError(f"must be {least} {kind.longest_h} h, {like}")
+
+
+def _float(number: float) -> float:
+    """The number, infinite if it is a whole number that is too large."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, number > 0 or -1)
 
 
 def _words(found: Any) -> Words:
@@ -294,7 +352,7 @@ def text_of(path: Path) -> str:
 def parse_fraction(text: Any) -> float | None:
     """0.005 of 0.005, "0.005" or "0.5 %"."""
     if isinstance(text, int | float) and not isinstance(text, bool):
-        return float(text)
+        return _float(text)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip()) if isinstance(text, str) else None
     if match is None:
         return None

@@ -16,6 +16,7 @@ from functools import cached_property
 from tare.errors import UsageError
 from tare.lab.study import placeholders
 from tare.lab.study.description import BUILT_IN, VARIABLE, Description
+from tare.lab.study.limits import MOST_RUNS
 
 # What the cell of a run under the referee has in place of a tool. It is no name that a factor can have.
 BY_REFEREE = "by referee"
@@ -85,6 +86,16 @@ def cells(description: Description) -> list[Cell]:
     if not found:
         raise UsageError(f"{description.path}: exclude leaves no run")
     return list(found)
+
+
+def check_number(description: Description) -> None:
+    """UsageError if the blocks have more runs than a study can have."""
+    combinations, blocks = len(cells(description)), description.repetitions + description.warmup
+    if combinations * blocks > MOST_RUNS:
+        raise UsageError(
+            f"{description.path}: {blocks} blocks of {combinations} combinations are "
+            f"{combinations * blocks} runs; a study has {MOST_RUNS} at most: lower study.repetitions"
+        )
 
 
 def _levels(description: Description, name: str) -> tuple[str | None, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tare import streams, units
 from tare.commands import finite, print_json
 from tare.errors import INTERRUPTED, CommandError, UsageError
+from tare.lab.study.limits import MOST_BLOCKS, MOST_NODES, MOST_RANKS
 from tare.options import Argument, Group, Option
 from tare.page import OtherPage
 
@@ -63,7 +64,9 @@ def run(
     until: Annotated[
         str | None, Option(metavar="SHARE", help="Repeat until overheads are known to ± SHARE, like 0.5%.")
     ] = None,
-    repetitions: Annotated[int | None, Option(min=1, help="Repeat N times, whatever the study says.")] = None,
+    repetitions: Annotated[
+        int | None, Option(min=1, max=MOST_BLOCKS, help="Repeat N times, whatever the study says.")
+    ] = None,
     only: Annotated[
         list[str] | None,
         Option(metavar="FACTOR=LEVEL,...", help="Make only runs with these levels (may be repeated)."),
@@ -85,7 +88,7 @@ def run(
     from msgspec.structs import replace
 
     from tare.lab.study import description as descriptions
-    from tare.lab.study import document, session
+    from tare.lab.study import document, plan, session
 
     wished = document.parse_fraction(until) if until is not None else None
     if until is not None and not wished:
@@ -93,6 +96,8 @@ def run(
     described = descriptions.narrowed(descriptions.read(file), only or ())
     if repetitions is not None:
         described = replace(described, repetitions=repetitions)
+    if wished is None:
+        plan.check_number(described)
     if dry_run:
         _show_plan(described, skip_unusable)
         return 0
@@ -171,7 +176,9 @@ PAGE = OtherPage(_is_study, _write_page)
 def model(
     file: File,
     output: Where = None,
-    servers: Annotated[int, Option(min=1, help="Number of servers of the file system.")] = 500,
+    servers: Annotated[
+        int, Option(min=1, max=MOST_NODES, help="Number of servers of the file system.")
+    ] = 500,
     server_rate: Annotated[
         float, Option(parser=finite, min=0.001, help="What one server writes, in GB/s.")
     ] = 5.0,
@@ -184,7 +191,7 @@ def model(
             parser=finite, min=0, help="Share of the rate that is lost when a server switches between files."
         ),
     ] = 0.15,
-    ranks_per_node: Annotated[int, Option(min=1, help="Number of ranks on a node.")] = 64,
+    ranks_per_node: Annotated[int, Option(min=1, max=MOST_RANKS, help="Number of ranks on a node.")] = 64,
 ) -> None:
     """Predict what writing traces costs with up to a million ranks.
 
