@@ -109,7 +109,8 @@ def _with_whom(of: Meaning) -> Iterator[str]:
 
 
 def _moved(of: Meaning) -> Iterator[str]:
-    for text, variable, role in ((of.bytes, "volume", "moves"), (of.received, "received", "takes")):
+    moves = "moves_and_receives" if of.kind == "exchange" and of.form == "blocking" else "moves"
+    for text, variable, role in ((of.bytes, "volume", moves), (of.received, "received", "takes")):
         if text:
             rule, *names = text.split()
             rule_applied = f"Amount<A>::{rule}({', '.join(('thread', 'call', *names))})"

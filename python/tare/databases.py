@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import private_files
 from tare.errors import CommandError
+from tare.streams import visible
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -159,5 +160,11 @@ def errors(what: str) -> Iterator[None]:
 
 def quoted(path: Path) -> str:
     """The path as a text of SQL."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise CommandError(
+            f"the name {visible(str(path))} is not UTF-8, which DuckDB asks for; choose another with -o"
+        ) from None
     text = str(path).replace("'", "''")
     return f"'{text}'"

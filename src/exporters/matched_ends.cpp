@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "format/function_meaning.h"
 #include "format/record.h"
 #include "reader/matching/match_stream.h"
 
@@ -31,6 +32,13 @@ bool MatchedEnds::has_gaps(Run& run) {
   return false;
 }
 
+bool MatchedEnds::has_cancels(Run& run) {
+  const auto sums = run.profile_sums({.function = true});
+  return std::any_of(sums.begin(), sums.end(), [](const ProfileSum& sum) {
+    return sum.calls != 0 && format::meaning_of(sum.key.function).cancels;
+  });
+}
+
 Result<std::optional<MatchedEnds>> MatchedEnds::read(Run& run, const std::function<bool(std::uint64_t)>& goes_on) {
   auto stream = MatchStream::open(run);
   if (!stream) return stream.failure();
@@ -43,7 +51,10 @@ Result<std::optional<MatchedEnds>> MatchedEnds::read(Run& run, const std::functi
   }
   found.sort();
   const std::vector<std::string> warnings = stream->warnings();
-  found.reason_ = warnings.empty() ? "calls that were only counted are not in the trace" : warnings.front();
+  if (!warnings.empty())
+    found.reason_ = warnings.front();
+  else if (has_gaps(run))
+    found.reason_ = "calls that were only counted are not in the trace";
   return std::optional(std::move(found));
 }
 

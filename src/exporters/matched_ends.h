@@ -39,6 +39,8 @@ class MatchedEnds {
  public:
   // Whether the definitions already show, before the trace is read, that calls are missing.
   static bool has_gaps(reader::Run& run);
+  // Whether receives may have been cancelled.
+  static bool has_cancels(reader::Run& run);
   // Reads the whole trace. The run must outlive the result. `goes_on` is called now and then; if it returns false,
   // nothing is returned.
   static reader::Result<std::optional<MatchedEnds>> read(reader::Run& run,
@@ -47,7 +49,7 @@ class MatchedEnds {
   // The ends of a call. To be called for each call of the ranks in question, in the order of the trace. The result is
   // valid as long as this object.
   std::span<const MatchedEnd> of_call(const reader::EventRow& call);
-  // The reason why messages are missing, as text.
+  // The reason why messages are missing, as text; empty if none are.
   const std::string& reason() const { return reason_; }
 
  private:

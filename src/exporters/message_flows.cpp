@@ -81,13 +81,13 @@ void MessageFlows::find(const EventRow& row, Flows& flows) {
   switch (roles_[row.function]) {
     case CallRole::send:
     case CallRole::synchronous_send:
-      send(row, transfer, flows);
+      if (has_sent(row)) send(row, transfer, flows);
       break;
     case CallRole::receive:
       receive(row, transfer, flows);
       break;
     case CallRole::exchange: {
-      send(row, transfer, flows);
+      if (has_sent(row)) send(row, transfer, flows);
       // If it starts a request, the source is known at completion.
       const std::int32_t source = row.request != no_request ? any_source : row.source;
       receive(row, {row.communicator, source, row.source_world, row.source_tag, row.request}, flows);

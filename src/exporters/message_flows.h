@@ -30,7 +30,8 @@ struct Flows {
 // only when both ends are complete. Of the messages with one communicator, sender, receiver and tag, the n-th that is
 // sent is the n-th that is received. Receives count when they are posted. Receives from any source or with any tag
 // count when they complete, which is the same unless they overtake others that wait for the same channel. After a loss
-// nothing is known: traces with gaps need MatchedEnds.
+// nothing is known, and a receive that is cancelled takes no message: traces with gaps, and of programs that cancel,
+// need MatchedEnds.
 class MessageFlows {
  public:
   // For the ranks that the filter wants. The run must outlive it.

@@ -55,6 +55,15 @@ def in_csv(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@pytest.mark.parametrize("by", ["iteration", "between", "rank,iteration"])
+@pytest.mark.parametrize("form", ["--json", "--csv", "--markdown"])
+def test_parts_of_a_run_go_with_functions_and_lines(tare: Tare, run_dir: Path, by: str, form: str) -> None:
+    done = tare("profile", run_dir, "--by", by, form)
+    assert (done.returncode, done.stdout) == (2, "")
+    part = by.split(",")[-1]
+    assert done.stderr == f"tare: --by {part} goes with function or line alone: --by function,{part}\n"
+
+
 @pytest.mark.parametrize(
     ("by", "columns"),
     [

@@ -136,6 +136,8 @@ def profile(
             )
         _profile_parts(recording, run, names, chosen, limit, as_json=json, csv=csv, markdown=markdown)
         return
+    if parts := [name for name in names if name in ("iteration", "between")]:
+        raise UsageError(f"--by {parts[0]} goes with function or line alone: --by function,{parts[0]}")
     of_code = code_times.is_by_code(names) and bool(stacks.samples(recording, chosen))
     by_thread = of_code and "thread" in names
     subject = None if by_thread else _subject_of(names)

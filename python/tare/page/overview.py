@@ -18,6 +18,7 @@ from tare.runs import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tare._native import Process
     from tare._tables import ProfileRow
     from tare.analysis.explain.finding import Explanation
     from tare.runs.run import Run
@@ -52,10 +53,10 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "mpi_share": share
         and {
             "min": share.least,
-            "min_rank": share.min_at.rank,
+            "min_rank": _named(run, share.min_at),
             "mean": share.mean,
             "max": share.most,
-            "max_rank": share.max_at.rank,
+            "max_rank": _named(run, share.max_at),
         },
         "efficiency": [asdict(each) for each in found],
         "parts": _parts(found),
@@ -69,6 +70,11 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         if run.has_counted_time
         else None,
     }
+
+
+def _named(run: Run, process: Process) -> str:
+    """The rank, and its world where there are several."""
+    return f"{process.rank}" + (f" of world {process.world}" if run.worlds > 1 else "")
 
 
 # Of the longest net time of a rank.

@@ -164,10 +164,15 @@ def _spread(processes: Sequence[Process]) -> str:
         return "not known: too few of the calls that were only counted are like those that were measured"
     if len(processes) == 1:
         return f"{units.percent(found.most)} of the time"
+    several = len({process.world for process in processes}) > 1
+
+    def who(process: Process) -> str:
+        return f"rank {terminal.rank(process.rank)}" + (f" of world {process.world}" if several else "")
+
     return (
-        f"min {units.percent(found.least)} (rank {terminal.rank(found.min_at.rank)}), "
+        f"min {units.percent(found.least)} ({who(found.min_at)}), "
         f"mean {units.percent(found.mean)}, "
-        f"max {units.percent(found.most)} (rank {terminal.rank(found.max_at.rank)})"
+        f"max {units.percent(found.most)} ({who(found.max_at)})"
     )
 
 

@@ -134,7 +134,9 @@ std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& ro
     const bool from_root = roles_[row.function] == CallRole::from_root;
     const CommunicatorInfo& communicator = run_.communicators()[static_cast<std::size_t>(row.communicator)];
     const bool is_root = communicator.inter ? row.peer == format::root_of_other_group : row.peer_world == row.rank;
-    if (from_root && !is_root) of.received = std::exchange(of.sent, 0);
+    // Between groups, the root of such a call takes out alone, and that of the others puts in alone.
+    const bool to_root_alone = communicator.inter && is_root && roles_[row.function] == CallRole::to_root;
+    if ((from_root && !is_root) || to_root_alone) of.received = std::exchange(of.sent, 0);
   }
   return of;
 }

@@ -32,7 +32,8 @@ bool RmaRecords::is_written(std::int32_t scope) const {
 }
 
 bool RmaRecords::will_tell(const EventRow& row) const {
-  return meaning_of(row.function).kind == CallClass::one_sided && row.peer >= 0 && is_written(row.scope);
+  const bool has_failed = row.bytes == format::no_bytes;
+  return meaning_of(row.function).kind == CallClass::one_sided && row.peer >= 0 && !has_failed && is_written(row.scope);
 }
 
 void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {

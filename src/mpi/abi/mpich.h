@@ -51,6 +51,7 @@ struct Mpich : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
+  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = true;
   static Count byte_count(const Status& status) noexcept {
     return static_cast<Count>(status.count_high_and_cancelled >> 1) << 32 | status.count_low;
@@ -81,6 +82,7 @@ struct Mpich : Callbacks {
   static constexpr int lock_shared = 235;
 
   static constexpr int success = 0;
+  static constexpr int err_arg = 12;
   static constexpr int err_truncate = 14;
   static constexpr int err_in_status = 17;
 

@@ -49,6 +49,7 @@ struct OpenMpi : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
+  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = true;
   static Count byte_count(const Status& status) noexcept { return static_cast<Count>(status.bytes); }
   static constexpr bool isendrecv_fills_status = true;
@@ -75,6 +76,7 @@ struct OpenMpi : Callbacks {
   static constexpr int lock_shared = 2;
 
   static constexpr int success = 0;
+  static constexpr int err_arg = 13;
   static constexpr int err_truncate = 15;
   static constexpr int err_in_status = 18;
 

@@ -79,6 +79,7 @@ concept Page = std::derived_from<A, Callbacks> &&
   { A::undefined } -> Gives<int>;
   { A::lock_shared } -> Gives<int>;
   { A::success } -> Gives<int>;
+  { A::err_arg } -> Gives<int>;
   { A::err_truncate } -> Gives<int>;
   { A::err_in_status } -> Gives<int>;
   { A::thread_single } -> Gives<int>;
@@ -101,6 +102,8 @@ concept Page = std::derived_from<A, Callbacks> &&
   { A::source(status) }
   noexcept->std::same_as<int>;
   { A::tag(status) }
+  noexcept->std::same_as<int>;
+  { A::error(status) }
   noexcept->std::same_as<int>;
   { A::has_byte_count } -> Gives<bool>;
   { A::byte_count(status) }

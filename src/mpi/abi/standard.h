@@ -48,6 +48,7 @@ struct Standard : Callbacks {
 
   static int source(const Status& status) noexcept { return status.source; }
   static int tag(const Status& status) noexcept { return status.tag; }
+  static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = false;
   static Count byte_count(const Status&) noexcept { return -1; }
   // As MPICH, the first library of this ABI.
@@ -76,6 +77,7 @@ struct Standard : Callbacks {
   static constexpr int lock_shared = 302;
 
   static constexpr int success = 0;
+  static constexpr int err_arg = 13;
   static constexpr int err_truncate = 15;
   static constexpr int err_in_status = 19;
 

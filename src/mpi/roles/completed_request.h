@@ -164,6 +164,26 @@ template <class A, bool samples>
   }
 }
 
+// The same of a request that failed. `truncated`: the status of a receive that failed for a message that was too long,
+// which it has taken; else nullptr.
+template <class A, bool samples>
+[[gnu::noinline, gnu::cold]] void complete_failed(Thread& thread, std::uint64_t handle, const Request* found,
+                                                  const typename A::Status* truncated, std::uint64_t waited) noexcept {
+  const std::uint32_t block = recording_block(thread);
+  const Request* entry = found == nullptr || found->handle == handle ? found : requests.of(handle);
+  if (truncated == nullptr || entry == nullptr || !entry->receives() || !requests.is_as_found(*entry, handle, block))
+    return complete<A, samples>(thread, block, handle, found, nullptr, waited);
+  ++thread.shared().summary.completions;
+  thread.profile.rows[entry->row].waited_ticks += waited;
+  if constexpr (samples)
+    if (entry->message != 0) end_sampled<A>(thread, *entry, nullptr, format::no_bytes);
+  std::int32_t source = entry->peer, tag = entry->tag;
+  name_taken<A>(*truncated, source, tag);
+  if (thread.traced())
+    recorder::commit_completion(thread, fold(handle), format::no_bytes, source, tag, format::completion);
+  requests.finish(*entry);
+}
+
 // The requests that a call may complete are looked up before the call. While threads share the table, the result is a
 // copy: when MPI has completed the request, another thread may get its handle and put a request with it into the table.
 // If one thread uses the table, that cannot happen. Then a call that does not wait looks up only what it has completed,

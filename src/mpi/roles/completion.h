@@ -49,7 +49,7 @@ struct CompletesOne : Role {
     if (result == A::success) [[likely]]
       complete<A, samples>(thread, block, handle, known, status(), waited(call));
     else if (*request == A::request_null())
-      complete<A, samples>(thread, block, handle, known, nullptr, waited(call));
+      complete_failed<A, samples>(thread, handle, known, was_truncated<A>(result) ? status() : nullptr, waited(call));
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -76,17 +76,21 @@ struct CompletesAll : Role {
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     if (result != A::success) [[unlikely]]
-      return failed(thread);
+      return failed(thread, result);
     if (flag != nullptr && *flag == 0) return;
     snapshot.find_all(thread, count);
     snapshot.complete_all(thread, count, snapshot.filled(asked), share(call, snapshot.present()));
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] void failed(Thread& thread) noexcept {
+  [[gnu::noinline, gnu::cold]] void failed(Thread& thread, int result) noexcept {
+    const Status* statuses = result == A::err_in_status ? snapshot.filled(asked) : nullptr;
     snapshot.find_all(thread, count);
     for (int i = 0; i < count; ++i)
-      if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr, 0);
+      if (handles[i] == A::request_null()) {
+        const Status* status = statuses == nullptr ? nullptr : &statuses[i];
+        snapshot.complete_one(thread, i, status, 0, status == nullptr ? A::success : A::error(*status));
+      }
     snapshot.stop_waiting(count);
   }
 };
@@ -130,8 +134,9 @@ struct CompletesAllByWaiting : Role {
   }
   [[gnu::noinline]] void complete_others(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
                                          int result) noexcept {
+    const Status* statuses = result == A::err_in_status ? few.statuses(asked) : A::statuses_ignore();
     if (are_few)
-      few.complete_some(thread, count, handles);
+      few.complete_some(thread, count, handles, statuses == A::statuses_ignore() ? nullptr : statuses);
     else
       others.committed(thread, call, row, result);
   }
@@ -159,8 +164,10 @@ struct CompletesAny : Role {
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
-    if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
-      snapshot.complete_one(thread, *index, status(), waited(call));
+    const bool failed = result != A::success;
+    const bool has_index = (flag == nullptr || *flag != 0) && *index >= 0 && *index < count;
+    if (has_index && (!failed || handles[*index] == A::request_null()))
+      snapshot.complete_one(thread, *index, status(), waited(call), result);
     if (flag == nullptr) snapshot.stop_waiting(count);
   }
 };
@@ -190,9 +197,12 @@ struct CompletesSome : Role {
     const Status* statuses = snapshot.filled(asked);
     const int done = result == A::success || result == A::err_in_status ? *completed : 0;
     const std::uint64_t waited = done > 0 ? share(call, static_cast<std::uint32_t>(done)) : 0;
-    for (int i = 0; i < done; ++i)  // MPI_UNDEFINED is negative
-      if (indices[i] >= 0 && indices[i] < count)
-        snapshot.complete_one(thread, indices[i], statuses == nullptr ? nullptr : &statuses[i], waited);
+    for (int i = 0; i < done; ++i) {  // MPI_UNDEFINED is negative
+      if (indices[i] < 0 || indices[i] >= count) continue;
+      const Status* status = statuses == nullptr ? nullptr : &statuses[i];
+      const int error = result == A::success || status == nullptr ? A::success : A::error(*status);
+      snapshot.complete_one(thread, indices[i], status, waited, error);
+    }
     if (waits) snapshot.stop_waiting(count);
   }
 };

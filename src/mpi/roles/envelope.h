@@ -1,8 +1,10 @@
 // Roles of what addresses a message: communicator, peer and tag.
 #pragma once
 
+#include "format/function_meaning.h"
 #include "mpi/calls/measure.h"
 #include "mpi/objects/describe.h"
+#include "mpi/roles/failure.h"
 
 namespace tare::mpi {
 
@@ -20,9 +22,18 @@ struct On : Describes {
     thread.shared().current.communicator = bits(comm);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
-    if (call.communicator != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]
+    if (result != A::success) [[unlikely]]
+      return failed(call, result);
+    if (call.communicator != format::no_communicator || comm == A::comm_null()) [[likely]]
       return;
     call.communicator = describe_communicator<A>(comm).number;
+  }
+
+ private:
+  // A collective that MPI refused is none of those of the communicator, which readers number.
+  [[gnu::noinline, gnu::cold]] static void failed(recorder::Call& call, int result) noexcept {
+    if (format::meaning_of(call.function).kind == format::CallClass::collective && was_refused<A>(result))
+      call.communicator = format::no_communicator;
   }
 };
 

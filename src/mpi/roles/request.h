@@ -36,12 +36,13 @@ bool was_cancelled(const typename A::Status& status) noexcept {
   }
 }
 
-// Whether a call failed because the message was too long. Then it has taken the message.
+// Sets the source and the tag of a message that was too long for its receive, from any source or with any tag, if the
+// status has them, which MPI leaves open.
 template <class A>
-[[gnu::cold]] bool was_truncated(int result) noexcept {
-  int error_class = result;
-  library<int(int, int*)>(Function::MPI_Error_class)(result, &error_class);
-  return error_class == A::err_truncate;
+[[gnu::cold]] void name_taken(const typename A::Status& status, std::int32_t& source, std::int32_t& tag) noexcept {
+  const std::int32_t of_source = A::source(status), of_tag = A::tag(status);
+  if (source == format::any_source && of_source >= 0) source = of_source;
+  if (tag == format::any_tag && of_tag >= 0) tag = of_tag;
 }
 
 // A blocking receive. Its status says what was received; the program may not have asked for a status.
@@ -56,7 +57,7 @@ struct Receives : Describes {
   auto* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success) [[unlikely]]
-      return failed(call, result);
+      return failed(call, result, *status());
     const Status& s = *status();
     call.peer = Peer<A>::normal(A::source(s));
     call.tag = Tag<A>::normal(A::tag(s));
@@ -64,8 +65,8 @@ struct Receives : Describes {
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] static void failed(recorder::Call& call, int result) noexcept {
-    if (was_truncated<A>(result)) return;
+  [[gnu::noinline, gnu::cold]] static void failed(recorder::Call& call, int result, const Status& status) noexcept {
+    if (was_truncated<A>(result)) return name_taken<A>(status, call.peer, call.tag);
     call.peer = format::no_peer;  // it has taken no message
     call.tag = format::no_tag;
   }
@@ -93,7 +94,7 @@ struct AlsoReceives : Receives<A> {
       if (!was_truncated<A>(result)) return;
       call.source = source;
       call.source_tag = tag;
-      return;
+      return name_taken<A>(*this->status(), call.source, call.source_tag);
     }
     const typename A::Status& s = *this->status();
     call.source = Peer<A>::normal(A::source(s));

@@ -46,7 +46,9 @@ class Snapshot {
     return at == A::statuses_ignore() ? nullptr : at;
   }
   std::uint32_t present() const noexcept { return present_; }
-  [[gnu::noinline]] void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
+  // `error`: of the request; one that has failed may have a status.
+  [[gnu::noinline]] void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited,
+                                      int error = A::success) noexcept {
     FoundRequest& found = found_[i];
     const bool is_null = found.handle == null();
     if (is_null && inactive_) recorder::spells.complete_unknown(thread);
@@ -58,7 +60,10 @@ class Snapshot {
     } else {
       entry = std::exchange(found.entry, nullptr);
     }
-    complete<A, samples>(thread, recording_block(thread), found.handle, entry, status, waited);
+    if (error == A::success)
+      complete<A, samples>(thread, recording_block(thread), found.handle, entry, status, waited);
+    else
+      complete_failed<A, samples>(thread, found.handle, entry, was_truncated<A>(error) ? status : nullptr, waited);
     found.handle = null();
   }
   // The call has completed all of them, and find_all() has found them all. Nothing is left to do for them.
@@ -140,6 +145,17 @@ class Snapshot {
   bool inactive_ = false;  // is_inactive() for some
 };
 
+// A request of a call that returned err_in_status, if there is a `status`, or another error.
+template <class A, bool samples>
+[[gnu::noinline, gnu::cold]] void complete_after_error(Thread& thread, std::uint64_t handle, const Request* found,
+                                                       const typename A::Status* status) noexcept {
+  const int error = status == nullptr ? A::success : A::error(*status);
+  if (error == A::success)
+    complete<A, samples>(thread, recording_block(thread), handle, found, status, 0);
+  else
+    complete_failed<A, samples>(thread, handle, found, was_truncated<A>(error) ? status : nullptr, 0);
+}
+
 // The usual case: a call waits for all of a few requests, all of them are in the table, and one thread uses it. The
 // same as Snapshot, but values that are the same for all requests are read once.
 template <class A, bool samples>
@@ -198,14 +214,16 @@ class FewRequests {
     }
     thread.shared().summary.completions += simple;
   }
-  // The call has failed. `now`: the handles that it has left.
-  [[gnu::noinline, gnu::cold]] void complete_some(Thread& thread, int count, const Handle* now) noexcept {
+  // The call has failed. `now`: the handles that it has left; `statuses`: those that tell of errors, or nullptr.
+  [[gnu::noinline, gnu::cold]] void complete_some(Thread& thread, int count, const Handle* now,
+                                                  const Status* statuses) noexcept {
     for (int i = 0; i < count; ++i) {
       const FoundRequest& found = thread.request_room.found[i];
       if (found.entry == nullptr)
         continue;
       else if (now[i] == A::request_null())
-        complete<A, samples>(thread, recording_block(thread), found.handle, found.entry, nullptr, 0);
+        complete_after_error<A, samples>(thread, found.handle, found.entry,
+                                         statuses == nullptr ? nullptr : &statuses[i]);
       else
         requests.stop_waiting(*found.entry);
     }

@@ -238,14 +238,15 @@ struct Amount {
   }
 };
 
-// Sets the bytes of a call. `amount` applies a rule to its arguments.
-template <class A, class Rule>
+// Sets the bytes of a call. `amount` applies a rule to its arguments. `exchanges`: it receives as well, so it has sent
+// its message if what it received was too long.
+template <class A, bool exchanges, class Rule>
 struct Moves : Describes {
   Rule amount;
   explicit Moves(Rule rule) noexcept : amount(rule) {}
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
     if (result != A::success) [[unlikely]]
-      return;
+      if (!exchanges || !was_truncated<A>(result)) return;
     call.bytes = call.peer == format::proc_null ? 0 : amount(thread, call);
   }
 };
@@ -264,8 +265,12 @@ struct Takes : Describes {
 };
 
 template <class A, class Rule>
-Moves<A, Rule> moves(Rule amount) noexcept {
-  return Moves<A, Rule>(amount);
+Moves<A, false, Rule> moves(Rule amount) noexcept {
+  return Moves<A, false, Rule>(amount);
+}
+template <class A, class Rule>
+Moves<A, true, Rule> moves_and_receives(Rule amount) noexcept {
+  return Moves<A, true, Rule>(amount);
 }
 template <class A, class Rule>
 Takes<A, Rule> takes(Rule amount) noexcept {

@@ -11,6 +11,7 @@
 #include "mpi/abi/mpich.h"
 #include "mpi/calls/measure.h"
 #include "mpi/objects/requests.h"
+#include "mpi/roles/failure.h"
 #include "recorder/locations.h"
 #include "recorder/segment.h"
 
@@ -22,6 +23,20 @@ struct MadeUpPage : abi::Mpich {
 
   static Status received(int source, int tag, unsigned bytes) noexcept { return {bytes, 0, source, tag, success}; }
 };
+
+}  // namespace tare::mpi::testing
+
+namespace tare::mpi {
+
+// Errors are their own classes.
+template <>
+inline int error_class_of<testing::MadeUpPage>(int error) noexcept {
+  return error;
+}
+
+}  // namespace tare::mpi
+
+namespace tare::mpi::testing {
 
 // The request table of the process (made_up_process.cpp).
 inline format::RequestTable* request_table = nullptr;

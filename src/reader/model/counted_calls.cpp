@@ -11,14 +11,13 @@ namespace {
 using format::SpellSums;
 
 constexpr std::uint32_t min_spells = 3;
+constexpr double uneven_spells = 1.5;
 constexpr double max_unrepresented = 0.1;  // of the counted calls
 
 // The effective sample size: how many spells of equal weight would give an estimate of the same accuracy (Kish, Survey
 // Sampling, Wiley 1965). It is low if a few spells with many calls or large weights dominate. It is multiplied by the
 // share of the other calls, (weight - 1) / weight if weights are equal.
-double effective_spells(const SpellSums& of) noexcept {
-  return of.calls_calls > 0 ? of.calls * of.calls / of.calls_calls : 0;
-}
+double effective_spells(double y, double yy) noexcept { return yy > 0 ? y * y / yy : 0; }
 
 // Sums over spells of a quantity y, where x are the calls of the function: y with the factor weight - 1; y * y and x *
 // y with the factor weight * (weight - 1).
@@ -32,8 +31,11 @@ Estimate estimate(const Counted& counted, const Sums& of, const SpellSums& at, c
   if (calls == 0) return {0, 0};
   if (!(function.calls > 0)) return {};
   const double ratio = of.y / function.calls;
-  const double effective = effective_spells(at);
+  double effective = effective_spells(at.calls, at.calls_calls);
   if (at.spells < min_spells || effective < min_spells * counted.share) return {calls * ratio, std::nullopt};
+  // One spell or two may have nearly all of it, as they have of time if few calls are long.
+  if (of.yy > 0) effective = std::min(effective, effective_spells(of.y, of.yy));
+  if (effective < uneven_spells * counted.share) return {calls * ratio, std::nullopt};
   // Spells with calls of the function but none at the site count, too: they show how much spells differ.
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
   const double spells = std::clamp<double>(effective, min_spells, at.spells);

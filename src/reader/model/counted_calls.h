@@ -17,8 +17,8 @@
 namespace tare::reader {
 
 // `error`: half the width of the 95 % confidence interval; nothing: not known. It is not known if too few spells with
-// such calls were measured (the value may be too low then), if one or two of them represent nearly all others, or if no
-// measured spell represents many of the calls.
+// such calls were measured (the value may be too low then), if one or two of them represent nearly all others or have
+// nearly all of it, or if no measured spell represents many of the calls.
 struct Estimate {
   double value = 0;
   std::optional<double> error;

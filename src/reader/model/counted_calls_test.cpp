@@ -188,6 +188,18 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
   }
 }
 
+// One of ten spells that were measured had a call that took most of the time.
+TEST(CountedCallsTest, TimeOfFewSpellsHasNoKnownError) {
+  SpellSums even{}, uneven{};
+  for (int i = 0; i < 10; ++i) {
+    add(even, {0.1, 100, 100, 800});
+    add(uneven, {0.1, 100, i == 3 ? 100'000.0 : 100.0, 800});
+  }
+  EXPECT_TRUE(ticks_of_counted({9000, 0, 0.9}, even, even).error);
+  EXPECT_FALSE(ticks_of_counted({9000, 0, 0.9}, uneven, uneven).error);
+  EXPECT_TRUE(bytes_of_counted({9000, 0, 0.9}, uneven, uneven).error) << "all calls have as many";
+}
+
 // All calls of the function are at one site.
 TEST(CountedCallsTest, CallsOfAllSitesAreExact) {
   SpellSums sums{};

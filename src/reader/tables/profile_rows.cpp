@@ -89,8 +89,9 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choic
   query.functions = choice.functions;
   if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
   if (!keys.has_function() && !(keys.is_rank_alone() && choice.functions))
-    query.untimed = names_of(run.functions(), [outside = outside_net_time(run.functions())](unsigned number) {
-      return bool{outside[number]};
+    query.untimed = names_of(run.functions(), [&, outside = outside_net_time(run.functions())](unsigned number) {
+      // Calls of other sources have sizes, too, but they are on no communicator, and no share of the net time.
+      return keys.size && !keys.communicator ? format::meaning_of(number).bounds_net_time() : bool{outside[number]};
     });
   return query;
 }

@@ -49,7 +49,8 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
         mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
         ranks=basis.ranks if basis.uses_mpi else 0,
         **fields(basis, ("net_ns", "total_ns", "lost_ns", "is_traced", "is_too_long")),
-        unexplained_ns=basis.lost_ns - sum(each.lost_ns for each in found),
+        # Sums of estimates may be more than the estimate of all.
+        unexplained_ns=max(basis.lost_ns - sum(each.lost_ns for each in found), 0),
         is_too_short=is_too_short,
         notes=(*notes, *_notes(basis)),
     )
