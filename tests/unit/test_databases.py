@@ -11,5 +11,5 @@ from tare.errors import CommandError
 
 def test_names_are_texts_of_sql() -> None:
     assert quoted(Path("it's")) == "'it''s'"
-    with pytest.raises(CommandError, match=r"a\\xff.* is not UTF-8, which DuckDB asks for"):
+    with pytest.raises(CommandError, match="is not UTF-8, which DuckDB asks for"):
         quoted(Path("a\udcff"))

@@ -65,6 +65,7 @@ def basis(
     useful_ms: float = 1_000,
     slept_ms: float = 0,
     lock_paths: Any = (),
+    state: str = "finished",
 ) -> Any:
     of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
     of.__dict__.update(
@@ -81,7 +82,13 @@ def basis(
         has_threads=False,
         useful_ns={rank: int(useful_ms * MS) for rank in range(ranks)},
         processes=[
-            SimpleNamespace(rank=rank, scheduling=SimpleNamespace(blocked_outside_ns=int(slept_ms * MS)))
+            SimpleNamespace(
+                rank=rank,
+                counted_ns=0,
+                pauses=0,
+                state=state,
+                scheduling=SimpleNamespace(blocked_outside_ns=int(slept_ms * MS)),
+            )
             for rank in range(ranks)
         ],
         share=lambda ns: ns / (ranks * NET_NS),
@@ -211,6 +218,16 @@ def test_what_one_thread_computes_outside_of_regions() -> None:
     [found] = threads.idle_threads(basis(ranks=1, regions=team), told())
     assert (found.kind, found.calls) == ("serial computing", 4)
     assert (found.most_ns, found.time_ns, found.gain_ns) == (600 * MS, 450 * MS, 450 * MS)
+    # Who was killed may have been in a region that has not ended.
+    assert threads.idle_threads(basis(ranks=1, regions=team, state="killed"), told()) == []
+
+
+def test_a_region_that_never_ended_is_no_team() -> None:
+    """All is in it; the threads have waited for a critical section."""
+    lock = call("omp_critical", 0, 500)
+    team = [thread(0, number, 0, 0, regions=0) for number in range(2)]
+    found = threads.idle_threads(basis(ranks=1, regions=team, lines=[lock], state="killed"), told())
+    assert [each.kind for each in found] == ["contention"]
 
 
 def late(**fields: Any) -> Finding:

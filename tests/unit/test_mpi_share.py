@@ -7,7 +7,7 @@ from typing import Any
 
 import fake_native
 import pytest
-from tare.analysis import ranks
+from tare.analysis import rank_differences, ranks
 from tare.analysis.efficiency import efficiencies, useful_ns
 from tare.analysis.explain.basis import Basis
 from tare.analysis.rows import changed
@@ -39,6 +39,21 @@ def test_what_is_not_known_is_no_share() -> None:
     shares = (found.mpi_share, found.load_balance, found.communication_efficiency, found.parallel_efficiency)
     assert shares == (None,) * 4
     assert found.most_computing_rank is None
+
+
+def test_what_starts_ranks_is_none() -> None:
+    processes = [fake_native.process(rank, 0) for rank in (-1, -1, 0, 1)]
+    assert [each.rank for each in ranks.of_ranks(processes)] == [0, 1]
+    assert [each.rank for each in ranks.of_ranks(processes[:2])] == [-1, -1]
+    run: Any = SimpleNamespace(processes=[changed(each, has_results=True) for each in processes])
+    assert rank_differences.ranks_of(run) == {0: 2}
+    run.processes = run.processes[:2]
+    assert rank_differences.ranks_of(run) == {0: 1}
+
+
+def test_calls_of_other_sources_are_none_of_mpi() -> None:
+    assert ranks.use_mpi([fake_native.process(0, 0)])
+    assert not ranks.use_mpi([changed(fake_native.process(-1, 0), mpi="", abi="none", calls=5)])
 
 
 def explained(*processes: Any) -> Basis:

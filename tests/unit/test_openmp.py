@@ -10,8 +10,9 @@ from made import made
 from tare._native import Process
 from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
-from tare.analysis.hybrid import MORE_THREADS, hybrid_efficiencies, useful_of_threads
+from tare.analysis.hybrid import MORE_THREADS, NOT_ALL, hybrid_efficiencies, useful_of_threads
 from tare.analysis.regions import limits, summed
+from tare.analysis.rows import changed
 from tare.reporters import openmp
 from tare.reporters.tables import sheet
 
@@ -35,10 +36,28 @@ ROWS = [
 ]
 PROCESSES = [
     made(
-        Process, world=0, rank=0, pid=100, size=2, net_ns=1000, threads_ns=1000, mpi_ns=100, has_results=True
+        Process,
+        world=0,
+        rank=0,
+        pid=100,
+        size=2,
+        net_ns=1000,
+        threads_ns=1000,
+        mpi_ns=100,
+        has_results=True,
+        state="finished",
     ),
     made(
-        Process, world=0, rank=1, pid=101, size=2, net_ns=1000, threads_ns=1000, mpi_ns=600, has_results=True
+        Process,
+        world=0,
+        rank=1,
+        pid=101,
+        size=2,
+        net_ns=1000,
+        threads_ns=1000,
+        mpi_ns=600,
+        has_results=True,
+        state="finished",
     ),
 ]
 
@@ -106,12 +125,19 @@ def test_hybrid_efficiencies() -> None:
     assert hybrid.openmp_parallel_efficiency == pytest.approx(0.35 / 0.65)
     assert hybrid.openmp_load_balance == pytest.approx((350 / 900) / (650 / 900))
     assert hybrid.openmp_communication_efficiency == pytest.approx(1)
+    # Regions may be in what was not recorded.
+    for unseen in ({"counted_ns": 500}, {"pauses": 1}, {"state": "killed"}):
+        partly = [PROCESSES[0], changed(PROCESSES[1], **unseen)]
+        (unknown,) = hybrid_efficiencies(found, partly, ROWS)
+        assert (unknown.parallel_efficiency, unknown.why_none) == (None, NOT_ALL)
     texts = [text for _, text in openmp.sheet([hybrid]).rows]
     assert texts[0].startswith("35.0 %") and texts[3].startswith("53.8 %")
 
 
 def test_a_program_without_mpi_has_the_efficiencies_of_openmp() -> None:
-    alone = made(Process, world=0, rank=-1, pid=99, net_ns=1000, threads_ns=1000, has_results=True)
+    alone = made(
+        Process, world=0, rank=-1, pid=99, state="finished", net_ns=1000, threads_ns=1000, has_results=True
+    )
     rows = [
         row(-1, 0, 7, pid=99, regions=10, regions_ns=400, calls=10, work_ns=300),
         row(-1, 1, 7, pid=99, calls=10, work_ns=100),

@@ -38,8 +38,8 @@ def test_the_sheet_shows_them_beside_what_was_measured(recording: Run) -> None:
     assert cells["MPI_Recv", 5][:2] == ["50", "?"]
     assert cells["MPI_Comm_rank", 4][2:] == ["-", "-", "-", "-"]
     out = io.StringIO()
-    reporter.show_what_was_counted(console(out), found)
+    reporter.show_what_was_counted(console(out), found, ["site"])
     assert "an estimate for the whole run" in " ".join(out.getvalue().split())
     out = io.StringIO()
-    reporter.show_what_was_counted(console(out), profile.summed(recording, ["size"]))
+    reporter.show_what_was_counted(console(out), profile.summed(recording, ["size"]), ["size"])
     assert "by site, line or function the whole run is estimated" in " ".join(out.getvalue().split())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Why there are no efficiencies.
 MORE_THREADS = "several threads of a process call MPI"
 NO_TIME = "no thread has net time"
+NOT_ALL = "not all of the time is known: calls were only counted, recording paused, or a process did not end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,8 @@ def _efficiency(
     unknown = HybridEfficiency(world=world, pid=pid, threads=len(useful))
     if any(process.threads_ns > process.net_ns for process in processes):
         return replace(unknown, why_none=MORE_THREADS)
+    if not all(map(saw_all, processes)):
+        return replace(unknown, why_none=NOT_ALL)
     net_ns = max(process.net_ns for process in processes)
     mean, most = sum(useful) / len(useful), max(useful)
     if net_ns <= 0 or most <= 0:
@@ -96,6 +99,11 @@ def _efficiency(
         openmp_load_balance=of_openmp[1],
         openmp_communication_efficiency=of_openmp[2],
     )
+
+
+def saw_all(process: Process) -> bool:
+    """Whether all of the time of a process was recorded, and has ended: regions may be in the rest."""
+    return not (process.counted_ns or process.pauses) and process.state in ("finished", "exited")
 
 
 def useful_of_threads(process: Process, rows: Sequence[RegionsRow]) -> list[int]:

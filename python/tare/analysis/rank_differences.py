@@ -13,6 +13,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, TypeVar
 
 from tare.analysis import sampling_error
+from tare.analysis.ranks import of_ranks
 from tare.analysis.sampling_error import Difference, Sampled
 from tare.analysis.stacks import UNKNOWN, function_of
 
@@ -39,11 +40,13 @@ class More:
 
 
 def ranks_of(recorded: Run) -> dict[int, int]:
-    """The number of ranks of each world that the run has; processes without a rank count as one."""
+    """The number of ranks of each world that the run has.
+
+    Processes without a rank count as one where there are no ranks; else they are none, as what starts ranks.
+    """
     found: dict[int, set[int]] = defaultdict(set)
-    for process in recorded.processes:
-        if process.has_results:
-            found[process.world].add(process.rank)
+    for process in of_ranks([each for each in recorded.processes if each.has_results]):
+        found[process.world].add(process.rank)
     return {world: len(ranks) for world, ranks in found.items()}
 
 

@@ -34,8 +34,14 @@ def know_mpi(processes: Sequence[Process]) -> bool:
 
 
 def use_mpi(processes: Sequence[Process]) -> bool:
-    """Whether one of them has called MPI, or has loaded it; others only use the API."""
-    return any(process.mpi or process.calls for process in processes)
+    """Whether one of them has called MPI, or has loaded it; others only use the API, or other sources."""
+    return any(process.mpi or process.abi != "none" for process in processes)
+
+
+def of_ranks(processes: Sequence[Process]) -> list[Process]:
+    """Those that have a rank; all of them if none has. What starts ranks (`env`, `taskset`) is none."""
+    found = [process for process in processes if process.rank >= 0]
+    return found or list(processes)
 
 
 def mpi_versions(processes: Sequence[Process]) -> list[str]:

@@ -34,7 +34,7 @@ def busy_threads(rows: Iterable[RegionsRow], processes: Iterable[Process]) -> di
 
     A rank that is not here has one.
     """
-    net_ns = {(each.world, each.rank): each.net_ns for each in processes if each.rank >= 0}
+    net_ns = {(each.world, each.rank): each.net_ns - each.counted_ns for each in processes if each.rank >= 0}
     found: dict[Rank, int] = {}
     for rank, of_rank in grouped(rows, lambda row: (row.world, row.rank)).items():
         teams = [_team(of) for of in grouped(of_rank, lambda row: (row.pid, row.site)).values()]

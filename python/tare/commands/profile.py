@@ -386,8 +386,10 @@ def _show(
     elif recording.has_counted_time:
         if "phase" in names:
             out.paragraph(reporter.PHASES_NOTE)
+        elif found.subject == "region":
+            out.paragraph(reporter.REGIONS_NOTE)
         else:
-            reporter.show_what_was_counted(out, found.calls)
+            reporter.show_what_was_counted(out, found.calls, names)
     if found.subject == "region":
         for sentence in regions.limits(found.rows):
             out.paragraph(f"{sentence}.")
@@ -434,7 +436,7 @@ def _show_code(
     if limit and len(found) > limit:
         out.line(f"… {len(found) - limit:,} more rows; --limit 0 shows all")
     if recording.has_counted_time and table.calls:
-        calls_reporter.show_what_was_counted(out, table.calls)
+        calls_reporter.show_what_was_counted(out, table.calls, names)
     calls_reporter.show_unreturned(out, recording)
     if "rank" in names:
         ranks = rank_differences.ranks_of(recording)

@@ -29,7 +29,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     processes = run.processes
     found = _efficiencies(run)
     share = (
-        spread([each for each in processes if each.has_results], ranks.mpi_share)
+        spread(ranks.of_ranks([each for each in processes if each.has_results]), ranks.mpi_share)
         if ranks.use_mpi(processes) and ranks.know_mpi(processes)
         else None
     )

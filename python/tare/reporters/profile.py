@@ -78,6 +78,7 @@ WHOLE_NOTE = (
     f"{MEASURED_ONLY}. All: an estimate for the whole run, ± half of its 95 % interval; ?: that is not known"
 )
 BY_OTHERS_NOTE = f"{MEASURED_ONLY}; by site, line or function the whole run is estimated"
+REGIONS_NOTE = "Calls and their time are those of the spells that were measured (docs/budget.md)"
 PHASES_NOTE = (
     "Time is all time; calls and their time are those of the spells that were measured (docs/budget.md)"
 )
@@ -175,9 +176,12 @@ def has_whole_run(rows: Sequence[ProfileRow]) -> bool:
     return any(row.whole_calls is not None for row in rows)
 
 
-def show_what_was_counted(out: Console, rows: Sequence[ProfileRow]) -> None:
+def show_what_was_counted(out: Console, rows: Sequence[ProfileRow], keys: Sequence[str]) -> None:
     """Says what the rows are of, for a run in which some calls were only counted."""
-    out.paragraph(WHOLE_NOTE if has_whole_run(rows) else BY_OTHERS_NOTE)
+    if has_whole_run(rows):
+        out.paragraph(WHOLE_NOTE)
+    else:
+        out.paragraph(MEASURED_ONLY if {"site", "line", "function"} & {*keys} else BY_OTHERS_NOTE)
 
 
 def show_unreturned(out: Console, recording: Run) -> None:

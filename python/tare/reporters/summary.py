@@ -134,6 +134,7 @@ def _ranks(recording: Run) -> str:
     processes, lacking = recording.processes, missing.count(recording.missing)
     if not processes:
         return f"{lacking} missing" if lacking else "none: no process called MPI"
+    every, processes = len(processes), ranks.of_ranks(processes)
     states = ranks.count_states(processes)
     hosts = len({process.host for process in processes})
     absent = lacking - sum(not process.has_results for process in processes)
@@ -146,6 +147,8 @@ def _ranks(recording: Run) -> str:
     failed = [process for process in processes if process.state in endings.EARLY]
     if failed and len(failed) < len(processes):
         text += f" (rank {_some_ranks(failed)})"
+    if every > len(processes):
+        text += f"; {units.number_of(every - len(processes), 'other process', 'other processes')}"
     return text
 
 
@@ -156,7 +159,7 @@ def _some_ranks(processes: Sequence[Process]) -> str:
 
 
 def _spread(processes: Sequence[Process]) -> str:
-    processes = [process for process in processes if process.has_results]
+    processes = ranks.of_ranks([process for process in processes if process.has_results])
     if not processes:
         return NOTHING
     found = spread(processes, ranks.mpi_share)

@@ -82,6 +82,7 @@ class Basis:
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
         mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
         self.lost_ns = self.total_ns - threads_ns + mpi_ns
+        self._mpi_ns = mpi_ns
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
@@ -138,7 +139,10 @@ class Basis:
             measured_ns, whole_ns = sums.get(self.line_of_row(row), (0, 0))
             whole = row.time_ns if row.whole_time_ns is None else row.whole_time_ns
             sums[self.line_of_row(row)] = measured_ns + row.time_ns, whole_ns + whole
-        return {line: whole / measured for line, (measured, whole) in sums.items() if measured}
+        # Estimates of single lines may be more than there is.
+        in_mpi = sum(whole for (function, _), (_, whole) in sums.items() if function not in OUTSIDE_NET)
+        most = min(self._mpi_ns / in_mpi, 1.0) if in_mpi else 1.0
+        return {line: most * whole / measured for line, (measured, whole) in sums.items() if measured}
 
     def weight(self, line: Line) -> float:
         """The time of the calls of a line in the whole run, divided by that of those that were measured."""
@@ -147,7 +151,7 @@ class Basis:
     @cached_property
     def outside_mpi(self) -> Outside:
         """What ranks do outside MPI, as far as other sources of events tell it."""
-        return Outside(self.run, self.world)
+        return Outside(self.run, self.world, is_estimated=self.is_estimated)
 
     @cached_property
     def exchange(self) -> Exchange | None:

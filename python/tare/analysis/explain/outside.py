@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis import profile, stacks
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import Placed, row_place
+from tare.analysis.rows import Placed, changed, row_place
 from tare.functions import meaning, of_meaning
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ Code = list[tuple[str | None, str | None]]  # of a call path: the file and the n
 class Outside:
     """Calls of other sources in one world, by line and rank; nothing if a run has no other sources."""
 
-    def __init__(self, run: Run, world: int) -> None:
+    def __init__(self, run: Run, world: int, *, is_estimated: bool = False) -> None:
+        """`is_estimated`: where some calls were only counted, times are estimates for all of them."""
         self._run = run
         self._world = world
+        self._is_estimated = is_estimated
 
     @cached_property
     def lines(self) -> list[ProfileRow]:
@@ -42,7 +44,8 @@ class Outside:
         if not self._run.meta.options.sources:
             return []
         rows = profile.summed(self._run, ["line", "rank"])
-        return [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
+        found = [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
+        return list(map(_of_whole_run, found)) if self._is_estimated else found
 
     @property
     def of_files(self) -> list[ProfileRow]:
@@ -88,6 +91,13 @@ class Outside:
         if not self._run.meta.options.sources:
             return []
         return [row for row in self._run.rows(self._run.regions) if row.world == self._world]
+
+
+def _of_whole_run(row: ProfileRow) -> ProfileRow:
+    if row.whole_time_ns is None:
+        return row
+    whole = {"calls": row.whole_calls, "time_ns": row.whole_time_ns, "bytes": row.whole_bytes}
+    return changed(row, **{name: value for name, value in whole.items() if value is not None})
 
 
 def _code_of(run: Run, row: ProfileRow) -> Code:

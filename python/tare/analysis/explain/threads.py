@@ -23,6 +23,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.outside import REGION
 from tare.analysis.groups import added, grouped
+from tare.analysis.hybrid import saw_all
 from tare.analysis.rows import Placed, line_of, placed, row_place
 from tare.functions import meaning
 from tare.units import NS_PER_S
@@ -41,20 +42,20 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     if not rows:
         return []
     by_rank = regions.summed(rows, ["rank"])
-    teams = {rank: max(of.threads for of in found) for rank, found in _by_rank(by_rank).items()}
+    teams = {rank: max(1, *(of.threads for of in found)) for rank, found in _by_rank(by_rank).items()}
     contended = _contention(basis, by_rank, teams)
     found = []
     for at, of_line in grouped(by_rank, lambda of: line_of(placed(of))).items():
         cost_ns = sum(map(_cost_ns, of_line))
         told_ns = sum(each.take(at, cost_ns) for each in contended)
-        if basis.share(cost_ns - told_ns) < MIN_SHARE:
+        if basis.share(cost_ns) < MIN_SHARE:
             continue
         of_region = _of_region(basis, of_line, max(1 - told_ns / cost_ns, 0))
         reason = next((each for each in contended if _is_due_to(of_region, each)), None)
-        if reason is None:
-            found.append(of_region)
-        else:
+        if reason is not None:
             reason.finding = _with_end(basis, reason.finding, of_region)
+        elif basis.share(cost_ns - told_ns) >= MIN_SHARE:
+            found.append(of_region)
     is_tiny = any(each.kind == "tiny regions" for each in found)
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
     told = [each.finding for each in contended if basis.share(each.finding.time_ns) >= MIN_SHARE]
@@ -190,7 +191,8 @@ def _regions_of(basis: Basis, function: str, at: Placed, by_rank: Sequence[Regio
 
 def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> list[Finding]:
     """What one thread of each rank computes outside of regions while the others have nothing to do."""
-    if basis.has_threads:
+    # What was not measured, or has not ended, may have been in regions.
+    if basis.has_threads or not all(map(saw_all, basis.processes)):
         return []
     in_regions = {rank: sum(of.time_ns for of in found) for rank, found in _by_rank(by_rank).items()}
     blocked = _blocked_outside(basis)
