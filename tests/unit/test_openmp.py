@@ -84,6 +84,7 @@ def test_regions_by_rank_and_thread() -> None:
 
 def test_a_region_that_has_not_ended_is_told() -> None:
     assert limits(summed(ROWS)) == []
+    assert len(limits(summed([*ROWS, row(1, 1, 12)]))) == 1, "not even its threads are known"
     [said] = limits(summed([*ROWS, row(1, 1, 11, calls=1, team_ns=30, work_ns=30)]))
     assert said.startswith("Regions of 0 calls have not ended")
 

@@ -44,7 +44,7 @@ def site(*path: SimpleNamespace) -> SimpleNamespace:
 
 SITES = [
     site(frame("sqrt", "math.c"), frame("smooth"), frame("main")),
-    site(frame("inner (inlined in smooth)"), frame("main")),
+    site(frame("inner (inlined in smooth)", "inner.h"), frame("main")),
     site(frame("walk"), frame("walk"), frame("main")),
 ]
 

@@ -98,6 +98,7 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
     of_all: dict[Whose, Sampled] = defaultdict(Sampled)
     sums: dict[tuple[Code, Whose], _Sums] = defaultdict(_Sums)
     sites = recorded.sites
+    files = {} if by_line else _files_of(sites)
     known: dict[Hashable, tuple[Code, Sequence[Code]]] = {}
     for row in rows:
         time = Sampled(row.time_ns, row.samples)
@@ -107,7 +108,7 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
             continue
         place = row.site, row.caller, row.line
         if place not in known:
-            known[place] = _codes(row, sites, by_line=by_line)
+            known[place] = _codes(row, sites, files, by_line=by_line)
         own, codes = known[place]
         at = sums[own, whose]
         at.own = at.own.plus(time)
@@ -161,28 +162,47 @@ def _whose(row: StackSamplesRow, keys: Sequence[str]) -> Whose:
     return (row.world, row.rank, None) if "rank" in keys else (None, None, None)
 
 
-def _codes(row: StackSamplesRow, sites: Sequence[Site], *, by_line: bool) -> tuple[Code, Sequence[Code]]:
+# By name and object of a function.
+Files = dict[tuple[str, str | None], set[str | None]]
+
+
+def _files_of(sites: Sequence[Site]) -> Files:
+    """The files of functions, from the frames that are in no inlined function."""
+    found: Files = defaultdict(set)
+    for site in sites:
+        for inner, frame in enumerate(site.path):
+            name = function_name(frame, is_innermost=not inner)
+            if not INLINED.search(name):
+                found[name, frame.object or None].add(frame.file or None)
+    return found
+
+
+def _codes(
+    row: StackSamplesRow, sites: Sequence[Site], files: Files, *, by_line: bool
+) -> tuple[Code, Sequence[Code]]:
     """Whose own time a sample is, and all that were under way.
 
     By line it is that of the innermost function of the program itself, which may have called a library.
     """
     path = sites[row.site].path if row.site is not None else ()
-    of_path = (_codes_of(frame, inner, by_line=by_line) for inner, frame in enumerate(path))
+    of_path = (_codes_of(frame, inner, files, by_line=by_line) for inner, frame in enumerate(path))
     codes = list(dict.fromkeys(code for of_frame in of_path for code in of_frame))
     if by_line:
         return (function_name(row), row.file or None, row.object or None, row.line or None), codes
     return (codes[0] if codes else (UNKNOWN, None, None, None)), codes
 
 
-def _codes_of(frame: Frame, inner: int, *, by_line: bool) -> Iterator[Code]:
+def _codes_of(frame: Frame, inner: int, files: Files, *, by_line: bool) -> Iterator[Code]:
     """The function of a frame, or its line; and the function that it is inlined in.
 
-    `inner`: the number of frames below it.
+    `inner`: the number of frames below it. The frame has the file of the inlined function; that of the other is
+    not known unless other frames tell it.
     """
     name, place = function_name(frame, is_innermost=not inner), (frame.file or None, frame.object or None)
     yield name, *place, (frame.line or None) if by_line else None
     if not by_line and (outer := INLINED.search(name)):
-        yield outer[1], *place, None
+        own = files.get((outer[1], place[1]), set())
+        yield outer[1], next(iter(own)) if len(own) == 1 else None, place[1], None
 
 
 def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[CodeTime]:

@@ -55,7 +55,7 @@ def summed(rows: Iterable[RegionsRow], keys: Sequence[str] = ()) -> list[Region]
 
 def limits(found: Iterable[Region]) -> list[str]:
     """Sentences about what the table does not tell."""
-    if not any(region.calls == 0 and region.team_ns for region in found):
+    if not any(region.calls == 0 and (region.team_ns or region.thread is None) for region in found):
         return []
     return [
         "Regions of 0 calls have not ended: what threads wait at their ends is not known, neither here nor "
