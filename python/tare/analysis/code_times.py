@@ -195,8 +195,8 @@ def _codes(
 def _codes_of(frame: Frame, inner: int, files: Files, *, by_line: bool) -> Iterator[Code]:
     """The function of a frame, or its line; and the function that it is inlined in.
 
-    `inner`: the number of frames below it. The frame has the file of the inlined function; that of the other is
-    not known unless other frames tell it.
+    `inner`: the number of frames below it. The frame has the file of the inlined function; that of the other
+    is not known unless other frames tell it.
     """
     name, place = function_name(frame, is_innermost=not inner), (frame.file or None, frame.object or None)
     yield name, *place, (frame.line or None) if by_line else None
