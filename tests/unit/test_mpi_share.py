@@ -54,6 +54,7 @@ def test_what_starts_ranks_is_none() -> None:
 def test_calls_of_other_sources_are_none_of_mpi() -> None:
     assert ranks.use_mpi([fake_native.process(0, 0)])
     assert not ranks.use_mpi([changed(fake_native.process(-1, 0), mpi="", abi="none", calls=5)])
+    assert ranks.use_mpi([changed(fake_native.process(0, 0), mpi="", abi="none", calls=5)])
 
 
 def explained(*processes: Any) -> Basis:

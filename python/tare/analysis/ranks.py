@@ -34,8 +34,11 @@ def know_mpi(processes: Sequence[Process]) -> bool:
 
 
 def use_mpi(processes: Sequence[Process]) -> bool:
-    """Whether one of them has called MPI, or has loaded it; others only use the API, or other sources."""
-    return any(process.mpi or process.abi != "none" for process in processes)
+    """Whether one of them has called MPI, or has loaded it; others only use the API, or other sources.
+
+    Of imported traces, it is only known that there are ranks.
+    """
+    return any(process.rank >= 0 or process.mpi or process.abi != "none" for process in processes)
 
 
 def of_ranks(processes: Sequence[Process]) -> list[Process]:
