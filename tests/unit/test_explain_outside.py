@@ -6,11 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tare.analysis import regions
 from tare.analysis.explain import files, outside, threads
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Losses
-from tare.analysis.rows import row_place
+from tare.analysis.rows import line_of, placed, row_place
 from tare.reporters.explanation import sentence
 
 MS = 1_000_000
@@ -80,6 +81,7 @@ def basis(
         net_ns=NET_NS,
         ranks=ranks,
         has_threads=False,
+        is_estimated=False,
         useful_ns={rank: int(useful_ms * MS) for rank in range(ranks)},
         processes=[
             SimpleNamespace(
@@ -220,6 +222,22 @@ def test_what_one_thread_computes_outside_of_regions() -> None:
     assert (found.most_ns, found.time_ns, found.gain_ns) == (600 * MS, 450 * MS, 450 * MS)
     # Who was killed may have been in a region that has not ended.
     assert threads.idle_threads(basis(ranks=1, regions=team, state="killed"), told()) == []
+
+
+def test_of_regions_that_were_only_counted_all_is_estimated_or_nothing_is_told() -> None:
+    """Rank 0 idles 150 of 200 ms in the regions that were measured: one of four."""
+    team = [
+        thread(0, number, 200, 200 if number == 2 else 0, regions=10 * (number == 0)) for number in range(4)
+    ]
+    of = basis(ranks=1, regions=team, useful_ms=200)
+    of.is_estimated = True
+    (region,) = regions.summed(team)
+    of.outside_mpi.__dict__["region_weights"] = {line_of(placed(region)): 4.0}
+    [found] = threads.idle_threads(of, told())
+    assert (found.kind, found.time_ns, found.calls) == ("idle threads", 600 * MS, 40)
+    assert (found.most_ns, found.here_share) == (800 * MS, 0.75)
+    of.outside_mpi.__dict__["region_weights"] = {}
+    assert threads.idle_threads(of, told()) == []
 
 
 def test_a_region_that_never_ended_is_no_team() -> None:

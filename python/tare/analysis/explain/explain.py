@@ -93,6 +93,8 @@ def _notes(basis: Basis) -> list[str]:
                 else "times and shares are of the rest; how long ranks are in MPI is not known."
             )
         )
+        if basis.outside_mpi.leaves_regions_out:
+            notes.append("What threads idle in parallel regions of OpenMP is not known then, and not told.")
     trace = basis.run.total_trace(basis.world)
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tare.analysis import profile, stacks
+from tare.analysis import profile, regions, stacks
 from tare.analysis.groups import added, grouped
-from tare.analysis.rows import Placed, changed, row_place
+from tare.analysis.rows import Placed, changed, line_of, placed, row_place
 from tare.functions import meaning, of_meaning
 
 if TYPE_CHECKING:
@@ -46,6 +46,33 @@ class Outside:
         rows = profile.summed(self._run, ["line", "rank"])
         found = [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
         return list(map(_of_whole_run, found)) if self._is_estimated else found
+
+    @cached_property
+    def region_weights(self) -> dict[Placed, float]:
+        """The time in each region in the whole run, divided by that of those that were measured.
+
+        A region of which that is not known is not here.
+        """
+        rows = [
+            row
+            for row in profile.summed(self._run, ["line"])
+            if row.world == self._world and row.function == REGION
+        ]
+        if not self._is_estimated:
+            return {line_of(row_place(row)): 1.0 for row in rows}
+        return {
+            line_of(row_place(row)): row.whole_time_ns / row.time_ns
+            for row in rows
+            if row.whole_time_ns is not None and row.whole_time_error_ns is not None and row.time_ns
+        }
+
+    @property
+    def leaves_regions_out(self) -> bool:
+        """Whether there are regions of which it is not known what they took in the whole run."""
+        if not self._is_estimated or not self.regions:
+            return False
+        found = regions.summed(self.regions)
+        return any(line_of(placed(of)) not in self.region_weights for of in found)
 
     @property
     def of_files(self) -> list[ProfileRow]:

@@ -41,7 +41,7 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     rows = basis.outside_mpi.regions
     if not rows:
         return []
-    by_rank = regions.summed(rows, ["rank"])
+    by_rank = _of_whole_run(basis, regions.summed(rows, ["rank"]))
     teams = {rank: max(1, *(of.threads for of in found)) for rank, found in _by_rank(by_rank).items()}
     contended = _contention(basis, by_rank, teams)
     found = []
@@ -60,6 +60,27 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
     told = [each.finding for each in contended if basis.share(each.finding.time_ns) >= MIN_SHARE]
     return sorted([*told, *found, *serial], key=lambda each: -each.time_ns)
+
+
+def _of_whole_run(basis: Basis, found: Sequence[Region]) -> list[Region]:
+    """The regions; where some were only counted, estimated from those that were measured, or left out."""
+    if not basis.is_estimated:
+        return list(found)
+    weights = basis.outside_mpi.region_weights
+    known = [(of, weights[line_of(placed(of))]) for of in found if line_of(placed(of)) in weights]
+    return [
+        replace(
+            of,
+            calls=round(weight * of.calls),
+            **{
+                name: round(weight * getattr(of, name))
+                for name in ("time_ns", "team_ns", "work_ns", "idle_ns")
+            },
+            work_mean_ns=weight * of.work_mean_ns,
+            work_max_ns=round(weight * of.work_max_ns),
+        )
+        for of, weight in known
+    ]
 
 
 @dataclass
