@@ -80,9 +80,8 @@ class Basis:
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
         # As if all ranks took part from the begin to the end.
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
-        mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
-        self.lost_ns = self.total_ns - threads_ns + mpi_ns
-        self._mpi_ns = mpi_ns
+        self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
+        self.lost_ns = self.total_ns - threads_ns + self.mpi_ns
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
@@ -141,7 +140,7 @@ class Basis:
             sums[self.line_of_row(row)] = measured_ns + row.time_ns, whole_ns + whole
         # Estimates of single lines may be more than there is.
         in_mpi = sum(whole for (function, _), (_, whole) in sums.items() if function not in OUTSIDE_NET)
-        most = min(self._mpi_ns / in_mpi, 1.0) if in_mpi else 1.0
+        most = min(self.mpi_ns / in_mpi, 1.0) if in_mpi else 1.0
         return {line: most * whole / measured for line, (measured, whole) in sums.items() if measured}
 
     def weight(self, line: Line) -> float:
