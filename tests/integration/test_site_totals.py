@@ -57,7 +57,7 @@ def test_sites_of_a_thinned_run_are_those_of_the_full_run(
             error = row[f"{field}_error"]
             assert abs(row[field] - value) <= FAR * error + RANKS, (name, field)
             assert error < value / 4, "an estimate that says something"
-        # If a rank loses its processor, one spell may have nearly all of the time: then its error is not known.
+        # If a rank loses its processor, one spell may have nearly all of the time: no error is known then.
         assert row["whole_time_ns"] > row["time_ns"]
     for names in OF_FUNCTION.values():
         all_calls = sum(thinned[name]["whole_calls"] for name in names)
