@@ -11,6 +11,7 @@
 #include "format/chunk.h"
 #include "reader/events/event_stream.h"
 #include "reader/events/event_tables.h"
+#include "reader/model/account.h"
 #include "reader/model/locations.h"
 #include "reader/replay/replay.h"
 #include "reader/run/current_calls.h"
