@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
+from tare.commands import sql
 from tare.databases import quoted
 from tare.errors import CommandError
 
@@ -13,3 +15,9 @@ def test_names_are_texts_of_sql() -> None:
     assert quoted(Path("it's")) == "'it''s'"
     with pytest.raises(CommandError, match="is not UTF-8, which DuckDB asks for"):
         quoted(Path("a\udcff"))
+
+
+def test_bytes_are_written_as_duckdb_writes_them() -> None:
+    every = bytes(range(256))
+    ((written,),) = duckdb.sql("SELECT $1::BLOB::VARCHAR", params=[every]).fetchall()
+    assert sql._value(every) == written

@@ -101,6 +101,8 @@ def _value(value: Any) -> Any:
         return [_value(each) for each in value]
     if isinstance(value, decimal.Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | bytes):
+    if isinstance(value, bytes):  # as DuckDB writes it
+        return "".join(chr(c) if 0x20 <= c < 0x7F and c not in b"\\\"'" else f"\\x{c:02X}" for c in value)
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
         return str(value)
     return value if isinstance(value, int | str | None) else str(value)
