@@ -22,6 +22,18 @@ constinit Entry* entries = nullptr;  // an array of `capacity` entries, numbered
 constinit std::uint32_t count = 0;
 constinit SpinLock types_lock;  // taken before the lock of the definition log
 
+// The length of a text in a field of so many bytes, without a character of UTF-8 that found no room for all of its
+// bytes.
+std::uint16_t length_in(const char* text, std::size_t field) noexcept {
+  const std::size_t length = std::strlen(text);
+  if (length + 1 < field) return static_cast<std::uint16_t>(length);  // it was not cut
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::size_t begin = length - 1;  // of the last character
+  while (begin > 0 && length - begin < 4 && (byte(begin) & 0xc0U) == 0x80) --begin;
+  const std::size_t bytes = byte(begin) >= 0xf0 ? 4 : byte(begin) >= 0xe0 ? 3 : byte(begin) >= 0xc0 ? 2 : 1;
+  return static_cast<std::uint16_t>(begin + bytes > length ? begin : length);
+}
+
 void define_one(std::uint32_t number) noexcept {
   const Entry& entry = entries[number - 1];
   format::EventTypeDefinition definition{};
@@ -29,8 +41,8 @@ void define_one(std::uint32_t number) noexcept {
   definition.type = number;
   definition.event_class = entry.type.event_class;
   definition.parameters = entry.type.parameters;
-  definition.name_bytes = static_cast<std::uint16_t>(std::strlen(entry.name));
-  definition.unit_bytes = static_cast<std::uint16_t>(std::strlen(entry.unit));
+  definition.name_bytes = length_in(entry.name, sizeof entry.name);
+  definition.unit_bytes = length_in(entry.unit, sizeof entry.unit);
   std::memcpy(definition.parameter_types, entry.type.parameter_types, sizeof definition.parameter_types);
   define(&definition, sizeof definition, {entry.name, definition.name_bytes}, {entry.unit, definition.unit_bytes});
 }

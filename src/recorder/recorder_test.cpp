@@ -186,6 +186,28 @@ TEST_F(Recorder, RawBytesFitTheSmallestBuffer) {
   EXPECT_GE(run.flushes, 450U) << "a sub-buffer takes one, a buffer two";
 }
 
+TEST_F(Recorder, ALongNameEndsWithAWholeCharacter) {
+  const std::string letters(93, 'n'),
+      cut = letters +
+            "\xc3\xa9"
+            "e",
+      whole = letters.substr(1) +
+              "\xc3\xa9"
+              "e";
+  const ReadBack run = record([&] {
+    for (const std::string& name : {letters + "n\xc3\xa9", cut, whole, whole}) {
+      const tare_id number = tare_define_event(name.c_str(), "i");
+      EXPECT_EQ(number, tare_define_event(name.c_str(), "i"));
+      const std::uint64_t word = 1;
+      tare_record(number, &word, 1);
+    }
+    if (testing::Test::HasFailure()) std::exit(1);
+  });
+  EXPECT_EQ(run.count(letters + "n"), 1U);
+  EXPECT_EQ(run.count(letters + "\xc3\xa9"), 1U);
+  EXPECT_EQ(run.count(whole), 2U);
+}
+
 TEST_F(Recorder, NothingIsRecordedInAPause) {
   const ReadBack run = record([] {
     const tare::marker marker{"marker"};
