@@ -334,22 +334,22 @@ struct Field {
   void scatter();
 };
 }
-static bool is_early(double ms) {
+static double processor_ms() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e3 * now.tv_sec + 1e-6 * now.tv_nsec < ms;
+  return 1e3 * now.tv_sec + 1e-6 * now.tv_nsec;
 }
 void heat::Field::smooth() {
 #pragma omp parallel
-  for (double own = 0; is_early(200);)
+  for (double own = 0, until = processor_ms() + 200; processor_ms() < until;)
     for (int i = 0; i < 100000; ++i) *static_cast<volatile double*>(&own) = own + i;
 }
 void heat::Field::scatter() {
 #pragma omp parallel
 #pragma omp single
 #pragma omp task
-  for (double own = 0; is_early(400);)
-    for (int i = 0; i < 100000; ++i) *static_cast<volatile double*>(&own) = own + i;
+  for (double own = 0, until = processor_ms() + 200; processor_ms() < until;)
+    for (int i = 0; i < 100000; ++i) *static_cast<volatile double*>(&own) = own - i;
 }
 int main() {
   heat::Field field;
