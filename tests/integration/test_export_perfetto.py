@@ -120,6 +120,42 @@ def test_every_message_goes_where_it_was_sent(tare: Path, tmp_path: Path) -> Non
         assert received[flow].end > one.start
 
 
+def test_a_cancelled_receive_takes_no_message(tare: Path, tmp_path: Path) -> None:
+    source = tmp_path / "cancels.c"
+    source.write_text(CANCELS)
+    run = measured(tare, tmp_path, str(source), 2).directory
+    slices = read(tare, run, tmp_path / "out")
+    sent = [flow for one in slices for flow in one.sent]
+    received = {flow: one for one in slices for flow in one.received}
+    assert len(sent) == 4 and set(sent) == set(received)
+    assert {one.name for one in received.values()} == {"MPI_Recv"}
+    ends = [received[flow].end for flow in sent]
+    assert ends == sorted(ends), "the n-th that is sent is the n-th that is received"
+
+
+CANCELS = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank, value = 0;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 1) {
+    MPI_Irecv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 4; i++)
+    if (rank == 0)
+      MPI_Send(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    else
+      MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+}
+"""
+
+
 def test_windows_and_files(tare: Path, tmp_path: Path) -> None:
     run = measured(tare, tmp_path, "onesided.c", 4, str(tmp_path / "data")).directory
     slices = assert_same_calls(tare, run, tmp_path / "out")

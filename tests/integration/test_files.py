@@ -126,6 +126,20 @@ def test_consecutive_strided_backward_and_appended_accesses(
     assert figures(unknown, "opens", "failed", "naming") == (1, 1, "unknown")
 
 
+def test_calls_by_size_have_their_time_and_bytes(tare: Path, tmp_path: Path) -> None:
+    write = "import os; f = os.open('out', os.O_WRONLY | os.O_CREAT); [os.write(f, b'x' * n) for n in SIZES]"
+    sizes = [100_000] * 5 + [10] * 7
+    script = write.replace("SIZES", str(sizes))
+    measured = run_with_files(tare, tmp_path, sys.executable, "-I", "-c", script, cwd=tmp_path)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    rows = {row["size_from"]: row for row in measured.profile("size")}
+    large = rows[65536]
+    assert (large["calls"], large["bytes"], large["timed"]) == (5, 500_000, True)
+    assert large["time_ns"] > 0
+    everything = {row["function"]: row for row in measured.profile("function")}
+    assert sum(row["bytes"] for row in rows.values()) == sum(row["bytes"] for row in everything.values())
+
+
 def test_streams(program: Path, tare: Path, files: Path, tmp_path: Path) -> None:
     measured = run_with_files(tare, tmp_path, program, "streams", files)
     assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
