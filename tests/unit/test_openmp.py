@@ -36,30 +36,11 @@ ROWS = [
 ]
 PROCESSES = [
     made(
-        Process,
-        world=0,
-        rank=0,
-        pid=100,
-        size=2,
-        net_ns=1000,
-        threads_ns=1000,
-        mpi_ns=100,
-        has_results=True,
-        state="finished",
-    ),
-    made(
-        Process,
-        world=0,
-        rank=1,
-        pid=101,
-        size=2,
-        net_ns=1000,
-        threads_ns=1000,
-        mpi_ns=600,
-        has_results=True,
-        state="finished",
-    ),
-]
+        Process, world=0, rank=rank, pid=100 + rank, size=2, net_ns=1000, threads_ns=1000, mpi_ns=mpi_ns,
+        has_results=True, state="finished",
+    )
+    for rank, mpi_ns in enumerate((100, 600))
+]  # fmt: skip
 
 
 def test_regions_by_line() -> None:

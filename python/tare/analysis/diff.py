@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.profile import summed
-from tare.analysis.ranks import know_mpi
+from tare.analysis.ranks import are_mpi_shares_known
 from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET, contains_program, meaning
 
@@ -108,7 +108,7 @@ def _figures(run: Run) -> dict[str, float]:
         "calls": sum(row.calls for row in summed(run, ["function"])),
     }
     everything = _of_whole_run(run, "function")
-    if know_mpi(processes):
+    if are_mpi_shares_known(processes):
         found["mpi"] = _mean(processes, lambda process: process.net_ns - useful_ns(process))
         found["computing"] = _mean(processes, useful_ns)
     if all(each.is_known for each in everything):

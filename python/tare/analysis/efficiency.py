@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
-from tare.analysis.ranks import know_mpi, mpi_share
+from tare.analysis.ranks import are_mpi_shares_known, mpi_share
 from tare.analysis.scheduling import off_processor
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def parts(of: Efficiency) -> dict[str, float]:
 def useful_ns(process: Process) -> int:
     """Net time outside MPI; the mean over the threads that call MPI.
 
-    Where the share of MPI is not known (`know_mpi`), as if it were that of the calls that were measured.
+    Where the share of MPI is not known, that of the time in which calls were measured is taken for it.
     """
     if process.threads_ns == process.net_ns:
         return max(process.net_ns - process.mpi_ns, 0)
@@ -155,7 +155,7 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     net_ns = max(process.net_ns for process in ranks)
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
-    known = net_ns > 0 and know_mpi(ranks)
+    known = net_ns > 0 and are_mpi_shares_known(ranks)
     has_useful = known and most_ns > 0
     off = off_processor(ranks)
     return Efficiency(

@@ -77,7 +77,7 @@ def _efficiency(
     unknown = HybridEfficiency(world=world, pid=pid, threads=len(useful))
     if any(process.threads_ns > process.net_ns for process in processes):
         return replace(unknown, why_none=MORE_THREADS)
-    if not all(map(saw_all, processes)):
+    if not all(map(is_recorded_throughout, processes)):
         return replace(unknown, why_none=NOT_ALL)
     net_ns = max(process.net_ns for process in processes)
     mean, most = sum(useful) / len(useful), max(useful)
@@ -101,7 +101,7 @@ def _efficiency(
     )
 
 
-def saw_all(process: Process) -> bool:
+def is_recorded_throughout(process: Process) -> bool:
     """Whether all of the time of a process was recorded, and has ended: regions may be in the rest."""
     return not (process.counted_ns or process.pauses) and process.state in ("finished", "exited")
 

@@ -28,7 +28,7 @@ def mpi_share(process: Process) -> float | None:
     return min((mpi_ns or 0) / all_ns, 1.0) if all_ns > 0 else 0.0
 
 
-def know_mpi(processes: Sequence[Process]) -> bool:
+def are_mpi_shares_known(processes: Sequence[Process]) -> bool:
     """Whether the share of MPI is known of each."""
     return all(mpi_share(process) is not None for process in processes)
 

@@ -30,7 +30,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     found = _efficiencies(run)
     share = (
         spread(ranks.of_ranks([each for each in processes if each.has_results]), ranks.mpi_share)
-        if ranks.use_mpi(processes) and ranks.know_mpi(processes)
+        if ranks.use_mpi(processes) and ranks.are_mpi_shares_known(processes)
         else None
     )
     cost = run.total_cost()

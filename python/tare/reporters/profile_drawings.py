@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import communication, profile
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.ranks import know_mpi
+from tare.analysis.ranks import are_mpi_shares_known
 from tare.reporters import drawing
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def sizes(out: Console, recording: Run) -> None:
 def ranks(out: Console, recording: Run) -> None:
     """How long ranks compute; of many, groups of neighbours, with the longest of each behind the mean."""
     of_world = communication.largest_world(recording)
-    if len(of_world) < 2 or not know_mpi(of_world):
+    if len(of_world) < 2 or not are_mpi_shares_known(of_world):
         return
     computing = [useful_ns(process) for process in of_world]
     rows = []

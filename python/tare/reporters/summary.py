@@ -163,8 +163,10 @@ def _spread(processes: Sequence[Process]) -> str:
     if not processes:
         return NOTHING
     found = spread(processes, ranks.mpi_share)
-    if found is None or not ranks.know_mpi(processes):
-        return "not known: too few of the calls that were only counted are like those that were measured"
+    if found is None or not ranks.are_mpi_shares_known(processes):
+        return (
+            "not known: too few spells were measured to estimate what the calls took that were only counted"
+        )
     if len(processes) == 1:
         return f"{units.percent(found.most)} of the time"
     several = len({process.world for process in processes}) > 1

@@ -164,24 +164,35 @@ template <class A, bool samples>
   }
 }
 
-// The same of a request that failed. `truncated`: the status of a receive that failed for a message that was too long,
-// which it has taken; else nullptr.
+// The same of a request whose call returned an error; `error`: that of the request itself. A receive of a message that
+// was too long has taken it, and its status may name it.
 template <class A, bool samples>
-[[gnu::noinline, gnu::cold]] void complete_failed(Thread& thread, std::uint64_t handle, const Request* found,
-                                                  const typename A::Status* truncated, std::uint64_t waited) noexcept {
+[[gnu::noinline, gnu::cold]] void complete_after_error(Thread& thread, std::uint64_t handle, const Request* found,
+                                                       const typename A::Status* status, int error,
+                                                       std::uint64_t waited) noexcept {
   const std::uint32_t block = recording_block(thread);
+  if (error == A::success) return complete<A, samples>(thread, block, handle, found, status, waited);
   const Request* entry = found == nullptr || found->handle == handle ? found : requests.of(handle);
-  if (truncated == nullptr || entry == nullptr || !entry->receives() || !requests.is_as_found(*entry, handle, block))
+  const bool is_taken = status != nullptr && entry != nullptr && entry->receives() && was_truncated<A>(error);
+  if (!is_taken || !requests.is_as_found(*entry, handle, block))
     return complete<A, samples>(thread, block, handle, found, nullptr, waited);
   ++thread.shared().summary.completions;
   thread.profile.rows[entry->row].waited_ticks += waited;
   if constexpr (samples)
     if (entry->message != 0) end_sampled<A>(thread, *entry, nullptr, format::no_bytes);
   std::int32_t source = entry->peer, tag = entry->tag;
-  name_taken<A>(*truncated, source, tag);
+  set_envelope_of_truncated<A>(*status, source, tag);
   if (thread.traced())
     recorder::commit_completion(thread, fold(handle), format::no_bytes, source, tag, format::completion);
   requests.finish(*entry);
+}
+// `status`: of a call that returned err_in_status; nullptr: of another error, which does not say of which request it
+// is.
+template <class A, bool samples>
+[[gnu::cold]] void complete_after_error(Thread& thread, std::uint64_t handle, const Request* found,
+                                        const typename A::Status* status) noexcept {
+  complete_after_error<A, samples>(thread, handle, found, status, status == nullptr ? A::success : A::error(*status),
+                                   0);
 }
 
 // The requests that a call may complete are looked up before the call. While threads share the table, the result is a

@@ -49,7 +49,7 @@ struct CompletesOne : Role {
     if (result == A::success) [[likely]]
       complete<A, samples>(thread, block, handle, known, status(), waited(call));
     else if (*request == A::request_null())
-      complete_failed<A, samples>(thread, handle, known, was_truncated<A>(result) ? status() : nullptr, waited(call));
+      complete_after_error<A, samples>(thread, handle, known, status(), result, waited(call));
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }

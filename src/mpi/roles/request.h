@@ -36,10 +36,11 @@ bool was_cancelled(const typename A::Status& status) noexcept {
   }
 }
 
-// Sets the source and the tag of a message that was too long for its receive, from any source or with any tag, if the
-// status has them, which MPI leaves open.
+// Sets source and tag of a message that was too long for its receive, where this is from any source or with any tag.
+// MPI leaves it open whether the status has them.
 template <class A>
-[[gnu::cold]] void name_taken(const typename A::Status& status, std::int32_t& source, std::int32_t& tag) noexcept {
+[[gnu::cold]] void set_envelope_of_truncated(const typename A::Status& status, std::int32_t& source,
+                                             std::int32_t& tag) noexcept {
   const std::int32_t of_source = A::source(status), of_tag = A::tag(status);
   if (source == format::any_source && of_source >= 0) source = of_source;
   if (tag == format::any_tag && of_tag >= 0) tag = of_tag;
@@ -66,7 +67,7 @@ struct Receives : Describes {
 
  private:
   [[gnu::noinline, gnu::cold]] static void failed(recorder::Call& call, int result, const Status& status) noexcept {
-    if (was_truncated<A>(result)) return name_taken<A>(status, call.peer, call.tag);
+    if (was_truncated<A>(result)) return set_envelope_of_truncated<A>(status, call.peer, call.tag);
     call.peer = format::no_peer;  // it has taken no message
     call.tag = format::no_tag;
   }
@@ -94,7 +95,7 @@ struct AlsoReceives : Receives<A> {
       if (!was_truncated<A>(result)) return;
       call.source = source;
       call.source_tag = tag;
-      return name_taken<A>(*this->status(), call.source, call.source_tag);
+      return set_envelope_of_truncated<A>(*this->status(), call.source, call.source_tag);
     }
     const typename A::Status& s = *this->status();
     call.source = Peer<A>::normal(A::source(s));

@@ -63,7 +63,7 @@ class Snapshot {
     if (error == A::success)
       complete<A, samples>(thread, recording_block(thread), found.handle, entry, status, waited);
     else
-      complete_failed<A, samples>(thread, found.handle, entry, was_truncated<A>(error) ? status : nullptr, waited);
+      complete_after_error<A, samples>(thread, found.handle, entry, status, error, waited);
     found.handle = null();
   }
   // The call has completed all of them, and find_all() has found them all. Nothing is left to do for them.
@@ -144,17 +144,6 @@ class Snapshot {
   bool later_ = false;     // see looks_up_later()
   bool inactive_ = false;  // is_inactive() for some
 };
-
-// A request of a call that returned err_in_status, if there is a `status`, or another error.
-template <class A, bool samples>
-[[gnu::noinline, gnu::cold]] void complete_after_error(Thread& thread, std::uint64_t handle, const Request* found,
-                                                       const typename A::Status* status) noexcept {
-  const int error = status == nullptr ? A::success : A::error(*status);
-  if (error == A::success)
-    complete<A, samples>(thread, recording_block(thread), handle, found, status, 0);
-  else
-    complete_failed<A, samples>(thread, handle, found, was_truncated<A>(error) ? status : nullptr, 0);
-}
 
 // The usual case: a call waits for all of a few requests, all of them are in the table, and one thread uses it. The
 // same as Snapshot, but values that are the same for all requests are read once.

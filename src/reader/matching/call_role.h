@@ -30,8 +30,7 @@ CallRole role_of_call(const format::FunctionMeaning& function);
 // By function number.
 std::vector<CallRole> roles_of_calls(const FunctionNames& functions);
 
-// Whether a call that sends, or sends and receives, has sent its message. One that failed has no bytes; but if it
-// failed for what it received, which was too long, its source is known.
-inline bool has_sent(const EventRow& row) { return row.bytes != format::no_bytes || row.source != format::no_peer; }
+// Whether a call that sends, or sends and receives, has sent its message. One that failed has no bytes.
+inline bool has_sent(const EventRow& row) { return row.bytes != format::no_bytes; }
 
 }  // namespace tare::reader

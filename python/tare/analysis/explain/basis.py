@@ -14,7 +14,7 @@ from tare.analysis.explain.finding import BLOCKED, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
-from tare.analysis.ranks import know_mpi
+from tare.analysis.ranks import are_mpi_shares_known
 from tare.analysis.rows import Placed, changed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
 from tare.functions import OUTSIDE_NET
@@ -76,7 +76,7 @@ class Basis:
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
         # Where calls were only counted for some of the time: whether times are estimates for the whole run.
         # Else they are those of the time in which calls were measured.
-        self.is_estimated = run.has_counted_time and know_mpi(self.processes)
+        self.is_estimated = run.has_counted_time and are_mpi_shares_known(self.processes)
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
         # As if all ranks took part from the begin to the end.
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
@@ -116,14 +116,14 @@ class Basis:
         rows = [row for row in self._measured_lines if row.function not in OUTSIDE_NET]
         if not self.is_estimated:
             return rows
-        weights = {self.line_of_row(row): self.weight(self.line_of_row(row)) for row in rows}
+        weighted = [(row, self.weight(self.line_of_row(row))) for row in rows]
         return [
             changed(
                 row,
-                time_ns=round(row.time_ns * weights[self.line_of_row(row)]),
-                imbalance_ns=row.imbalance_ns and round(row.imbalance_ns * weights[self.line_of_row(row)]),
+                time_ns=round(row.time_ns * weight),
+                imbalance_ns=row.imbalance_ns and round(row.imbalance_ns * weight),
             )
-            for row in rows
+            for row, weight in weighted
         ]
 
     @cached_property

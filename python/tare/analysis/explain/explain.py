@@ -94,7 +94,7 @@ def _notes(basis: Basis) -> list[str]:
             )
         )
         if basis.outside_mpi.leaves_regions_out:
-            notes.append("What threads idle in parallel regions of OpenMP is not known then, and not told.")
+            notes.append("How long threads idle in parallel regions of OpenMP is not known then.")
     trace = basis.run.total_trace(basis.world)
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")

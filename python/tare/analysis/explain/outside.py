@@ -49,21 +49,15 @@ class Outside:
 
     @cached_property
     def region_weights(self) -> dict[Placed, float]:
-        """The time in each region in the whole run, divided by that of those that were measured.
+        """Where times are estimated: that in each region in the whole run, divided by what was measured.
 
         A region of which that is not known is not here.
         """
-        rows = [
-            row
-            for row in profile.summed(self._run, ["line"])
-            if row.world == self._world and row.function == REGION
-        ]
-        if not self._is_estimated:
-            return {line_of(row_place(row)): 1.0 for row in rows}
         return {
             line_of(row_place(row)): row.whole_time_ns / row.time_ns
-            for row in rows
-            if row.whole_time_ns is not None and row.whole_time_error_ns is not None and row.time_ns
+            for row in profile.summed(self._run, ["line"])
+            if row.world == self._world and row.function == REGION and row.time_ns
+            if row.whole_time_ns is not None and row.whole_time_error_ns is not None
         }
 
     @property

@@ -23,7 +23,7 @@ from tare.analysis.explain.finding import (
 )
 from tare.analysis.explain.outside import REGION
 from tare.analysis.groups import added, grouped
-from tare.analysis.hybrid import saw_all
+from tare.analysis.hybrid import is_recorded_throughout
 from tare.analysis.rows import Placed, line_of, placed, row_place
 from tare.functions import meaning
 from tare.units import NS_PER_S
@@ -213,7 +213,7 @@ def _regions_of(basis: Basis, function: str, at: Placed, by_rank: Sequence[Regio
 def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> list[Finding]:
     """What one thread of each rank computes outside of regions while the others have nothing to do."""
     # What was not measured, or has not ended, may have been in regions.
-    if basis.has_threads or not all(map(saw_all, basis.processes)):
+    if basis.has_threads or not all(map(is_recorded_throughout, basis.processes)):
         return []
     in_regions = {rank: sum(of.time_ns for of in found) for rank, found in _by_rank(by_rank).items()}
     blocked = _blocked_outside(basis)

@@ -95,7 +95,7 @@
     const panel = element("div", { class: "panel" });
     into.append(panel);
     if (rows.some((row) => row.share === null)) {
-      panel.append(element("p", {}, "How long ranks are in MPI is not known: too few of the calls that were only counted are like those that were measured."));
+      panel.append(element("p", {}, "How long ranks are in MPI is not known: too few spells were measured to estimate what the calls took that were only counted."));
     } else if (rows.length <= FEW) {
       panel.append(element("h3", {}, "Time of each rank, between MPI_Init and MPI_Finalize"));
       const made = tare.chart(panel, "Bars: time of each rank outside and inside MPI; the table below has the numbers", () => bars(rows));
