@@ -201,27 +201,25 @@ def test_the_share_of_mpi_is_of_all_time(mpi: MpiEnvironment, tare: Path, tmp_pa
     """Phases that are nothing but MPI are measured least, and so are calls before the first collective."""
     program = compile_c(mpi, [PROGRAMS / "dense.c"], tmp_path / "dense")
     measured = measure(tare, mpi, 2, [program, "4", "150000", "150"], tmp_path / "run", "--budget", "0.5%")
-    truth = {}
-    for line in measured.ended.stdout.splitlines():
-        rank, *seconds = line.split()
-        truth[int(rank)] = [float(each) for each in seconds]
+    truth = {
+        int(rank): float(first_s) for rank, first_s in map(str.split, measured.ended.stdout.splitlines())
+    }
     run = package.open(measured.directory)
     shares = {row["rank"]: row["mpi_share"] for row in measured.profile("rank")}
     for process in run.processes:
-        first_s, all_s, net_s = truth[process.rank]
-        assert process.counted_ns > 0.7e9 * first_s
+        assert process.counted_ns > 0.7e9 * truth[process.rank]
         assert process.threads_ns + process.counted_ns == pytest.approx(process.net_ns, abs=2)
         if process.whole_mpi_ns is None:
             assert shares[process.rank] is None
         else:
             assert shares[process.rank] == pytest.approx(process.whole_mpi_ns / process.net_ns)
-            # Besides, ranks wait in MPI_Allreduce.
-            assert shares[process.rank] > 0.6 * all_s / net_s
     everything = {row.function: row for row in run.rows(run.profile("function"))}
     sends = everything["MPI_Sendrecv"]
-    assert sends.whole_time_ns is not None and sends.whole_time_ns > 0.5e9 * sum(
-        all_s for _, all_s, _ in truth.values()
-    )
+    assert sends.counted > 0.7 * sends.calls
+    # Far more than what was measured, whatever else the processors do meanwhile; and all of it is time in MPI.
+    assert sends.whole_time_ns is not None and sends.whole_time_ns > 2 * sends.time_ns
+    if None not in shares.values():
+        assert sum(process.whole_mpi_ns or 0 for process in run.processes) > 0.9 * sends.whole_time_ns
     assert sends.whole_bytes == pytest.approx(sends.calls * 1000, rel=0.01)
 
 

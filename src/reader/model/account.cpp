@@ -48,30 +48,24 @@ std::uint64_t unmeasured_ticks(const Process& process) {
   return static_cast<std::uint64_t>(ticks);
 }
 
-// The ticks in calls that were only counted; nothing if that is not known of a tenth of them.
+// The ticks in calls that were only counted; nothing if the error is not known for more of them than may be.
 std::optional<double> ticks_of_counted_calls(const Process& process, const Totals& totals) {
-  constexpr double max_unknown = 0.1;
   std::map<std::uint16_t, const SpellSums*> sums_of;
   for (const SpellSums& sums : process.spell_sums)
     if (sums.site == format::all_sites) sums_of[FunctionNames::lookup(*process.functions, sums.function)] = &sums;
   const Unrepresented unrepresented = unrepresented_calls(process);
   double counted = 0, unknown = 0, ticks = 0;
   for (const auto& [function, of] : totals.by_function) {
-    if (of.counted == 0) continue;
     const auto calls = static_cast<double>(of.counted);
-    counted += calls;
-    const auto measured = static_cast<double>(of.measured);
     const auto found = sums_of.find(function);
-    Estimate estimate = extrapolated(calls, measured, static_cast<double>(of.ticks));
-    if (found != sums_of.end() && found->second->calls > 0) {
-      const Counted of_function = counted_of(calls, calls + measured, unrepresented, *found->second);
-      estimate = ticks_of_counted(of_function, *found->second, *found->second);
-      if (!are_errors_known(of_function)) estimate.error = std::nullopt;
-    }
+    const Estimate estimate =
+        of_counted(ticks_of_counted, calls, static_cast<double>(of.measured), static_cast<double>(of.ticks),
+                   unrepresented, found == sums_of.end() ? nullptr : found->second);
     ticks += estimate.value;
+    counted += calls;
     if (!estimate.error) unknown += calls;
   }
-  return unknown > max_unknown * counted ? std::nullopt : std::optional(ticks);
+  return Unrepresented::is_known(counted, unknown) ? std::optional(ticks) : std::nullopt;
 }
 
 }  // namespace

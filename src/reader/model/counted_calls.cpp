@@ -88,13 +88,14 @@ Unrepresented unrepresented_calls(const Process& process) {
   return unrepresented;
 }
 
-Counted counted_of(double counted, double calls, const Unrepresented& unrepresented,
-                   const SpellSums& function) noexcept {
-  return {counted, unrepresented.behind_cuts_of(counted, function), calls > 0 ? counted / calls : 0};
-}
-
-bool are_errors_known(const Counted& counted) noexcept {
-  return Unrepresented::is_known(counted.calls, counted.unrepresented);
+Estimate of_counted(decltype(ticks_of_counted)* estimate, double counted, double measured_calls, double measured,
+                    const Unrepresented& unrepresented, const SpellSums* sums) noexcept {
+  if (counted == 0) return {0, 0};
+  if (sums == nullptr || !(sums->calls > 0)) return extrapolated(counted, measured_calls, measured);
+  const double behind_cuts = unrepresented.behind_cuts_of(counted, *sums);
+  Estimate found = estimate({counted, behind_cuts, counted / (counted + measured_calls)}, *sums, *sums);
+  if (!Unrepresented::is_known(counted, behind_cuts)) found.error = std::nullopt;
+  return found;
 }
 
 }  // namespace tare::reader

@@ -70,10 +70,9 @@ struct Unrepresented {
 };
 Unrepresented unrepresented_calls(const Process& process);
 
-// Of `counted` calls of a function, of `calls` in all, with these sums of its spells: the argument of the functions
-// above; and whether their errors are known.
-Counted counted_of(double counted, double calls, const Unrepresented& unrepresented,
-                   const format::SpellSums& function) noexcept;
-bool are_errors_known(const Counted& counted) noexcept;
+// A quantity of `counted` calls of a function: by `estimate`, one of the functions above, from the sums of its spells;
+// if none of them represents others, or `sums` is null, extrapolated from the calls that were measured.
+Estimate of_counted(decltype(ticks_of_counted)* estimate, double counted, double measured_calls, double measured,
+                    const Unrepresented& unrepresented, const format::SpellSums* sums) noexcept;
 
 }  // namespace tare::reader

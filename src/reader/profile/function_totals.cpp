@@ -35,26 +35,19 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     total.calls = sum.calls;
     total.measured_calls = sum.timed_calls;
     const auto counted = static_cast<double>(sum.calls - sum.timed_calls);
-    Estimate time_ns{}, bytes{};
     const auto found = spells.find({total.world, total.rank, total.function});
-    if (found != spells.end()) {
-      const SpellSums& sums = *found->second.sums;
-      const Counted of_function =
-          counted_of(counted, static_cast<double>(sum.calls), found->second.unrepresented, sums);
-      time_ns = ticks_of_counted(of_function, sums, sums);
-      bytes = bytes_of_counted(of_function, sums, sums);
-      const double tick_ns = found->second.process->clock.rate();
-      time_ns.value *= tick_ns;
-      if (time_ns.error) *time_ns.error *= tick_ns;
-      if (counted > 0 && !are_errors_known(of_function)) time_ns.error = bytes.error = std::nullopt;
-    }
-    if (counted == 0) {
-      time_ns = bytes = {0, 0};
-    } else if (found == spells.end() || !(found->second.sums->calls > 0)) {
-      const auto measured = static_cast<double>(sum.timed_calls);
-      time_ns = extrapolated(counted, measured, static_cast<double>(sum.time_ns));
-      bytes = extrapolated(counted, measured, static_cast<double>(sum.bytes));
-    }
+    const bool has_spells = found != spells.end();
+    const double rate = has_spells ? found->second.process->clock.rate() : 0;
+    const double tick_ns = rate > 0 ? rate : 1;
+    const auto estimated = [&](decltype(ticks_of_counted)* estimate, double measured) {
+      return of_counted(estimate, counted, static_cast<double>(sum.timed_calls), measured,
+                        has_spells ? found->second.unrepresented : Unrepresented{},
+                        has_spells ? found->second.sums : nullptr);
+    };
+    Estimate time_ns = estimated(ticks_of_counted, static_cast<double>(sum.time_ns) / tick_ns);
+    time_ns.value *= tick_ns;
+    if (time_ns.error) *time_ns.error *= tick_ns;
+    const Estimate bytes = estimated(bytes_of_counted, static_cast<double>(sum.bytes));
     total.time_ns = static_cast<double>(sum.time_ns) + time_ns.value;
     total.time_error_ns = with_error_of_sample(time_ns.error, sum);
     total.bytes = static_cast<double>(sum.bytes) + bytes.value;

@@ -49,7 +49,7 @@ class Outside:
 
     @cached_property
     def region_weights(self) -> dict[Placed, float]:
-        """Where times are estimated: that in each region in the whole run, divided by what was measured.
+        """The estimated time in each region in the whole run, divided by what was measured of it.
 
         A region of which that is not known is not here.
         """
