@@ -216,7 +216,7 @@ def test_the_share_of_mpi_is_of_all_time(mpi: MpiEnvironment, tare: Path, tmp_pa
     everything = {row.function: row for row in run.rows(run.profile("function"))}
     sends = everything["MPI_Sendrecv"]
     assert sends.counted > 0.7 * sends.calls
-    # Far more than what was measured, whatever else the processors do meanwhile; and all of it is time in MPI.
+    # Far more than what was measured, whatever else the processors do; and all of it is time in MPI.
     assert sends.whole_time_ns is not None and sends.whole_time_ns > 2 * sends.time_ns
     if None not in shares.values():
         assert sum(process.whole_mpi_ns or 0 for process in run.processes) > 0.9 * sends.whole_time_ns
