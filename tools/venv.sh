@@ -1,6 +1,8 @@
 #!/bin/sh
-# tools/venv.sh GROUP... : makes .venv and installs tools/requirements/GROUP.txt, where these have changed.
+# tools/venv.sh GROUP... : makes .venv and installs tools/requirements/GROUP.txt, where these have changed, in
+#     the versions of tools/requirements/constraints.txt: no release of another project changes what is tested.
 # tools/venv.sh --find : prints the Python that .venv would be made of
+# tools/venv.sh --renew : writes the newest versions of all groups to tools/requirements/constraints.txt
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,6 +28,24 @@ if [ "${1-}" = --find ]; then
     exit
 fi
 
+constraints=tools/requirements/constraints.txt
+if [ "${1-}" = --renew ]; then
+    find_python
+    newest=$(mktemp -d)
+    trap 'rm -rf "$newest"' EXIT
+    "$python" -m venv "$newest" || fail "could not make $newest"
+    requirements=$(ls tools/requirements/*.txt | grep -v "^$constraints\$" | sed 's/^/-r /')
+    # shellcheck disable=SC2086 # one argument a word
+    "$newest/bin/python" -m pip install --quiet --disable-pip-version-check $requirements </dev/null ||
+        fail "pip could not install the newest versions"
+    {
+        echo "# The versions with which tare is built and tested. tools/venv.sh --renew writes this file."
+        "$newest/bin/python" -m pip freeze
+    } >"$newest/constraints.txt"
+    cp "$newest/constraints.txt" "$constraints"
+    exit
+fi
+
 # Commands in it begin with the path where it was made.
 if [ -f .venv/pyvenv.cfg ] && ! grep -q "^command = .* $(pwd -P)/.venv\$" .venv/pyvenv.cfg; then
     echo "this checkout was copied or moved: makes .venv again"
@@ -40,9 +60,10 @@ fi
 for group in "$@"; do
     wanted=tools/requirements/$group.txt
     done=.venv/.installed-$group.txt
-    cmp -s "$wanted" "$done" && continue
+    cat "$wanted" "$constraints" | cmp -s - "$done" && continue
     echo "installing $(sed 's/[ #].*//' "$wanted" | paste -sd ' ')"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted" </dev/null ||
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted" \
+        -c "$constraints" </dev/null ||
         fail "pip could not install $wanted"
-    cp "$wanted" "$done"
+    cat "$wanted" "$constraints" >"$done"
 done

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -89,13 +90,17 @@ def test_each_fault_is_named(change: dict[str, Any], message: str) -> None:
         (b'{"a":' * 100_000, "its values lie too deep in one another"),
         (TEXT[:-2] + b',"new":' + DEEP + b"}", "its values lie too deep in one another"),
         (TEXT.replace(b"25.5", b"1e999"), "Number out of range - at `$.cost[...]`"),
-        (TEXT.replace(b"./app", b"\xff"),
-         "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
     ],
-    ids=["empty", "list", "deep", "deep and unknown", "number", "not UTF-8"],
+    ids=["empty", "list", "deep", "deep and unknown", "number"],
 )  # fmt: skip
 def test_odd_json_is_one_line(text: bytes, message: str) -> None:
     assert failure(text) == f"RUN/meta.json is damaged: {message}"
+
+
+def test_bytes_that_are_no_text_are_one_line() -> None:
+    """The wording is that of msgspec, and differs between its versions."""
+    message = failure(TEXT.replace(b"./app", b"\xff"))
+    assert re.fullmatch(r"RUN/meta\.json is damaged: [^\n]*utf-8[^\n]*", message, re.IGNORECASE)
 
 
 PLACES = st.integers(0, len(TEXT) - 1)
