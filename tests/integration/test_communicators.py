@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import otf2_trace
 import pytest
 from environments import MpiEnvironment, compile_c
+from exporting import exported
 from measured import PROGRAMS, Measurement, measure
 
 RANKS = 4
@@ -135,3 +137,6 @@ def test_members_of_another_world(mpi: MpiEnvironment, tare: Path, tmp_path: Pat
     rows = [row for row in measured.events("--function", "MPI_Barrier") if row["world"] == 0]
     keys = [row.get("communicator_key") for row in rows]
     assert keys.count(inter[0]["key"]) == 2, "one call by each parent"
+    # OTF2 has no communicator whose members are in two worlds, and leaves no gap in its numbers for it.
+    archive = otf2_trace.read(exported(tare, measured.directory, "otf2", tmp_path / "otf2"))
+    assert archive.numbers_of_communicators == [0, 1] and set(archive.communicators) == {"MPI_COMM_WORLD"}

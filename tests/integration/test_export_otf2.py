@@ -147,6 +147,26 @@ def test_sizes_and_roots_of_collectives(tare: Path, tmp_path: Path) -> None:
     assert compared > 50
 
 
+def test_roots_between_groups(tare: Path, tmp_path: Path) -> None:
+    """Rank 0 takes what ranks 1 and 3, the other group, put in. Rank 2 has no part in it."""
+    trace = read(tare, measured(tare, tmp_path, "received.c", 4).directory, tmp_path / "out")
+    shown = {
+        (one["function"], one["process"], one["root"], one["sent"], one["received"])
+        for one in trace.collectives
+        if one["inter"] and one["function"] in ("MPI_Gather", "MPI_Reduce")
+    }
+    of_self, of_this_group = 2**32 - 2, 2**32 - 3
+    expected = set()
+    for function, bytes_of_one, bytes_of_all in (("MPI_Gather", 8, 16), ("MPI_Reduce", 20, 20)):
+        expected |= {
+            (function, "rank 0", of_self, 0, bytes_of_all),
+            (function, "rank 2", of_this_group, 0, 0),
+            (function, "rank 1", 0, bytes_of_one, 0),
+            (function, "rank 3", 0, bytes_of_one, 0),
+        }
+    assert shown == expected
+
+
 def test_otf2_print_reads_it(tare: Path, tmp_path: Path) -> None:
     run = measured(tare, tmp_path, "ring.c", 3, "40", str(tmp_path / "begun")).directory
     out = exported(tare, run, "otf2", tmp_path / "out")
@@ -257,7 +277,7 @@ sys.exit(main())
 
 
 def test_one_sided_accesses(tare: Path, tmp_path: Path) -> None:
-    """What accesses.c does: with whom, how many bytes, and which call completed it."""
+    """What accesses.c does: with whom, how many bytes, which call completed it. Its first MPI_Put fails."""
     run = measured(tare, tmp_path, "accesses.c", 3).directory
     trace = read(tare, run, tmp_path / "out")
     expected = Counter(

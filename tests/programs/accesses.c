@@ -13,9 +13,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  MPI_File other; /* windows and files have numbers of one sequence in a run */
+  MPI_File_open(MPI_COMM_WORLD, argv[0], MPI_MODE_RDONLY, MPI_INFO_NULL, &other);
   MPI_Win_allocate(64 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   MPI_Win_set_name(window, "memory");
   MPI_Win_fence(0, window);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  if (MPI_Put(out, 3, MPI_DOUBLE, size, 0, 3, MPI_DOUBLE, window) == MPI_SUCCESS) return 1; /* there is no such rank */
   MPI_Put(out, 3, MPI_DOUBLE, next, 0, 3, MPI_DOUBLE, window);
   MPI_Get(in, 2, MPI_DOUBLE, before, 8, 2, MPI_DOUBLE, window);
   MPI_Put(out, 3, MPI_DOUBLE, MPI_PROC_NULL, 0, 3, MPI_DOUBLE, window); /* accesses nothing */
@@ -33,6 +37,7 @@ int main(int argc, char** argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);
+  MPI_File_close(&other);
   MPI_Finalize();
   if (rank == 0) puts("ok");
   return 0;

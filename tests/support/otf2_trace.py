@@ -30,6 +30,7 @@ class Trace:
     fences: Counter[tuple[str, str]] = field(default_factory=Counter)  # by process and window
     records: Counter[str] = field(default_factory=Counter)
     communicators: dict[str, list[list[str]]] = field(default_factory=dict)
+    numbers_of_communicators: list[int] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     threads: Counter[str] = field(default_factory=Counter)
 
@@ -57,6 +58,9 @@ def read(directory: Path) -> Trace:
 
 
 def _read_definitions(of: Any, trace: Trace) -> None:
+    trace.numbers_of_communicators = [comm._ref for comm in of.comms]
+    for kind in (of.comms, of.rma_wins, of.groups, of.regions, of.io_handles, of.io_files, of.io_paradigms):
+        assert [one._ref for one in kind] == list(range(len(kind)))  # OTF2 wants numbers without a gap
     for comm in of.comms:
         inter = hasattr(comm, "groupA")
         groups = [comm.groupA, comm.groupB] if inter else [comm.group]

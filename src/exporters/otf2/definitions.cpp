@@ -223,8 +223,9 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
   }
   write_attributes(to);
   write_processes(to, ranks, locations);
-  write_teams(to, others.teams, write_communicators(to, ranks));
-  write_windows(to, others.windows);
+  const OTF2_GroupRef free_group = write_communicators(to, ranks, others.communicators);
+  write_teams(to, others.teams, others.communicators.count(), free_group);
+  write_windows(to, others);
   write_io(to, others.io);
   write_strings(to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
@@ -259,13 +260,13 @@ void Definitions::write_attributes(Output& to) {
               "parameter_" + std::to_string(parameters_[i].first + 1), parameters_[i].second);
 }
 
-// In events they have the numbers of the run.
-void Definitions::write_windows(Output& to, const std::set<std::int32_t>& windows) {
-  for (const std::int32_t window : windows) {
+void Definitions::write_windows(Output& to, const OtherDefinitions& others) {
+  OTF2_RmaWinRef number = 0;
+  for (const std::int32_t window : others.windows) {
     const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(window)];
     const OTF2_StringRef name = written(to, names_.scope(window));
-    to.write(OTF2_GlobalDefWriter_WriteRmaWin, static_cast<OTF2_RmaWinRef>(window), name,
-             static_cast<OTF2_CommRef>(of.communicator), OTF2_RMA_WIN_FLAG_NONE);
+    to.write(OTF2_GlobalDefWriter_WriteRmaWin, number++, name, others.communicators.of(of.communicator),
+             OTF2_RMA_WIN_FLAG_NONE);
   }
 }
 
@@ -310,7 +311,8 @@ void Definitions::write_processes(Output& to, const CommLocations& ranks, const 
   }
 }
 
-OTF2_GroupRef Definitions::write_communicators(Output& to, const CommLocations& ranks) {
+OTF2_GroupRef Definitions::write_communicators(Output& to, const CommLocations& ranks,
+                                               const CommunicatorNumbers& numbers) {
   OTF2_GroupRef last_group = 0;
   if (ranks.locations().empty()) return last_group;
   write_strings(to);
@@ -326,12 +328,12 @@ OTF2_GroupRef Definitions::write_communicators(Output& to, const CommLocations& 
     groups.emplace(std::move(places), last_group);
     return last_group;
   };
-  const std::vector<bool> known = ranks.known_communicators(run_);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (!known[i]) continue;
-    const CommunicatorInfo& of = run_.communicators()[i];
-    const auto number = static_cast<OTF2_CommRef>(i);
-    const OTF2_StringRef name = written(to, names_.communicator(static_cast<std::int32_t>(i)));
+  const auto count = static_cast<std::int32_t>(run_.communicators().size());
+  for (std::int32_t i = 0; i < count; ++i) {
+    if (!numbers.has(i)) continue;
+    const CommunicatorInfo& of = run_.communicators()[static_cast<std::size_t>(i)];
+    const OTF2_CommRef number = numbers.of(i);
+    const OTF2_StringRef name = written(to, names_.communicator(i));
     const OTF2_GroupRef group = group_of(of.world, *of.members);
     if (of.inter)
       to.write(OTF2_GlobalDefWriter_WriteInterComm, number, name, group, group_of(of.world, *of.remote_members),
@@ -382,7 +384,8 @@ void Definitions::write_io(Output& to, const IoRecords& io) {
 }
 
 // A team of which a thread is not in the trace has a gap less.
-void Definitions::write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_GroupRef first_group) {
+void Definitions::write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_CommRef first,
+                              OTF2_GroupRef first_group) {
   if (teams.empty()) return;
   std::map<OTF2_LocationRef, std::uint64_t> places;
   for (const ThreadTeam& team : teams)
@@ -397,7 +400,7 @@ void Definitions::write_teams(Output& to, const std::vector<ThreadTeam>& teams, 
   write_strings(to);
   to.write(OTF2_GlobalDefWriter_WriteGroup, group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP,
            OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(locations.size()), locations.data());
-  auto number = static_cast<OTF2_CommRef>(run_.communicators().size());
+  OTF2_CommRef number = first;
   for (const ThreadTeam& team : teams) {
     std::vector<std::uint64_t> members;
     for (const OTF2_LocationRef member : team)

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "exporters/otf2/archive.h"
+#include "exporters/otf2/communicator_numbers.h"
 #include "exporters/otf2/io_records.h"
 #include "exporters/otf2/source_records.h"
 #include "exporters/texts.h"
@@ -84,7 +84,8 @@ struct LocationEntry {
 
 // What records of other kinds refer to.
 struct OtherDefinitions {
-  const std::set<std::int32_t>& windows;  // places in Run::scopes()
+  const CommunicatorNumbers& communicators;
+  const std::vector<std::int32_t>& windows;  // places in Run::scopes(), by their numbers
   const std::vector<ThreadTeam>& teams;
   const IoRecords& io;
 };
@@ -140,9 +141,9 @@ class Definitions {
   // The node of a host, which is defined by then.
   OTF2_SystemTreeNodeRef host_node(Output& to, const std::string& host);
   // The first number of a group that is free behind it.
-  OTF2_GroupRef write_communicators(Output& to, const CommLocations& ranks);
-  void write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_GroupRef first_group);
-  void write_windows(Output& to, const std::set<std::int32_t>& windows);
+  OTF2_GroupRef write_communicators(Output& to, const CommLocations& ranks, const CommunicatorNumbers& numbers);
+  void write_teams(Output& to, const std::vector<ThreadTeam>& teams, OTF2_CommRef first, OTF2_GroupRef first_group);
+  void write_windows(Output& to, const OtherDefinitions& others);
   void write_io(Output& to, const IoRecords& io);
   void write_strings(Output& to);
   // The number of a text that is defined already, or now.

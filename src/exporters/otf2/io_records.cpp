@@ -78,7 +78,8 @@ OTF2_IoStatusFlag status_flags_of(std::uint64_t flags) {
 
 }  // namespace
 
-IoRecords::IoRecords(const Run& run, const std::vector<bool>& written) : run_(run), written_(written), used_(run) {}
+IoRecords::IoRecords(const Run& run, const CommunicatorNumbers& communicators)
+    : run_(run), communicators_(communicators), used_(run) {}
 
 bool IoRecords::has_failed(const EventRow& row) const {
   return EventStream::argument(run_, row, "error").value_or(0) != 0;
@@ -122,8 +123,8 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, b
     const ScopeInfo& scope = run_.scopes()[number];
     handle.name = plain_text(scope.name);
     handle.file = file_of({handle.name, 0, false, std::nullopt});
-    if (scope.communicator >= 0 && written_[static_cast<std::size_t>(scope.communicator)]) {
-      handle.communicator = static_cast<OTF2_CommRef>(scope.communicator);
+    handle.communicator = communicators_.of(scope.communicator);
+    if (handle.communicator != OTF2_UNDEFINED_COMM) {
       const auto [shared, is_new] = shared_.try_emplace({number, is_pre_created}, handles_.size());
       if (!is_new) return shared->second;
     }

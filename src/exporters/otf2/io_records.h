@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "exporters/otf2/communicator_numbers.h"
 #include "exporters/otf2/mpi_records.h"
 #include "format/file_table.h"
 #include "format/function_meaning.h"
@@ -42,8 +43,8 @@ struct IoHandle {
 // not have what happened to it, it is another handle, which was there from the beginning.
 class IoRecords {
  public:
-  // `written`: by communicator, whether it is defined. Both must outlive it.
-  IoRecords(const reader::Run& run, const std::vector<bool>& written);
+  // Both must outlive it.
+  IoRecords(const reader::Run& run, const CommunicatorNumbers& communicators);
 
   // Writes the records after the enter of a call, and those before its leave.
   void begin(const reader::EventRow& row, std::uint64_t time, Sink& sink);
@@ -78,7 +79,7 @@ class IoRecords {
   void complete(const UnderWay& of, std::uint64_t time, Sink& sink);
 
   const reader::Run& run_;
-  const std::vector<bool>& written_;
+  const CommunicatorNumbers& communicators_;
   std::vector<IoFile> files_;
   std::vector<IoHandle> handles_;
   std::map<std::string, std::vector<OTF2_IoFileRef>> files_of_;  // by name

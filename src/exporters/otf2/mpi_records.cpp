@@ -83,9 +83,9 @@ bool may_write(const MpiRecords::Matched& matched, MatchedEnd::Kind kind, std::u
 
 }  // namespace
 
-MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bool>& written)
+MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const CommunicatorNumbers& communicators)
     : run_(run),
-      written_(written),
+      communicators_(communicators),
       roles_(roles_of_calls(run.functions())),
       processes_(run.processes().size()),
       obstacle_(filter.start_ns ? "the start of the trace was left out" : "") {
@@ -103,13 +103,13 @@ void MpiRecords::lose(const EventRow& loss, const Matched& matched) {
 void MpiRecords::start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
   if (!is_known(of)) return;
   started.sent = ++process.last_request;
-  sink.write(OTF2_EvtWriter_MpiIsend, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag), or_none(of.bytes),
-             started.sent);
+  sink.write(OTF2_EvtWriter_MpiIsend, time, as_u32(of.peer), communicators_.of(of.communicator), as_u32(of.tag),
+             or_none(of.bytes), started.sent);
 }
 
 void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
   const bool is_open = of.peer == any_source || of.peer == no_peer;
-  if (!is_written(of.communicator) || (!is_open && !is_known(of))) return;
+  if (!communicators_.has(of.communicator) || (!is_open && !is_known(of))) return;
   started.received = ++process.last_request;
   started.receive = of;
   sink.write(OTF2_EvtWriter_MpiIrecvRequest, time, started.received);
@@ -124,7 +124,7 @@ void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started
 
 std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& row) const {
   const std::optional<OTF2_CollectiveOp> op = collective_op_of(row.function);
-  if (!op || row.scope >= 0 || !is_written(row.communicator)) return std::nullopt;
+  if (!op || row.scope >= 0 || !communicators_.has(row.communicator)) return std::nullopt;
   Operation of{*op, row.communicator, OTF2_COLLECTIVE_ROOT_NONE, or_none(row.bytes), or_none(row.received)};
   if (row.rooted) {
     of.root = row.peer == format::root_of_other_group ? OTF2_COLLECTIVE_ROOT_SELF
@@ -170,7 +170,7 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
   const bool may_send = may_write(matched, sent, row.request), may_receive = may_write(matched, posted, row.request);
   const auto send = [&] {
     if (may_send && is_known(sends) && reader::has_sent(row))
-      sink.write(OTF2_EvtWriter_MpiSend, time, as_u32(row.peer), as_u32(row.communicator), as_u32(row.tag),
+      sink.write(OTF2_EvtWriter_MpiSend, time, as_u32(row.peer), communicators_.of(row.communicator), as_u32(row.tag),
                  or_none(row.bytes));
   };
   Started started;
@@ -263,8 +263,8 @@ void MpiRecords::end(const EventRow& row, const Matched& matched, std::uint64_t 
     default:
       if (!std::exchange(sink.in_collective, false)) return;
       if (const auto of = operation_of(row))
-        sink.write(OTF2_EvtWriter_MpiCollectiveEnd, time, of->op, as_u32(of->communicator), of->root, of->sent,
-                   of->received);
+        sink.write(OTF2_EvtWriter_MpiCollectiveEnd, time, of->op, communicators_.of(of->communicator), of->root,
+                   of->sent, of->received);
   }
 }
 
@@ -283,10 +283,10 @@ void MpiRecords::receive(const EventRow& row, const Matched& matched, const Tran
   const std::uint64_t request =
       meaning_of(row.function).receives_matched() ? take_probed(processes_[row.process], of) : 0;
   if (request != 0)
-    sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag),
+    sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(of.peer), communicators_.of(of.communicator), as_u32(of.tag),
                or_none(of.bytes), request);
   else if (may_write(matched, MatchedEnd::Kind::posted, no_request))
-    sink.write(OTF2_EvtWriter_MpiRecv, time, as_u32(of.peer), as_u32(of.communicator), as_u32(of.tag),
+    sink.write(OTF2_EvtWriter_MpiRecv, time, as_u32(of.peer), communicators_.of(of.communicator), as_u32(of.tag),
                or_none(of.bytes));
 }
 
@@ -304,15 +304,16 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
                                                                   request.tag, request.bytes}
                                                        : posted;
     if (is_known(got) && got.tag >= 0)
-      sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(got.peer), as_u32(got.communicator), as_u32(got.tag),
+      sink.write(OTF2_EvtWriter_MpiIrecv, time, as_u32(got.peer), communicators_.of(got.communicator), as_u32(got.tag),
                  or_none(got.bytes), of.received);
     else
       sink.write(OTF2_EvtWriter_MpiRequestCancelled, time, of.received);
   }
   if (of.collective == 0) return;
   const Operation& operation = of.operation;
-  sink.write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, operation.op, as_u32(operation.communicator),
-             operation.root, operation.sent, operation.received, of.collective);
+  sink.write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, operation.op,
+             communicators_.of(operation.communicator), operation.root, operation.sent, operation.received,
+             of.collective);
 }
 
 }  // namespace tare::exporters::otf2

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exporters/matched_ends.h"
+#include "exporters/otf2/communicator_numbers.h"
 #include "format/record.h"
 #include "reader/events/event_filter.h"
 #include "reader/events/event_stream.h"
@@ -66,8 +67,8 @@ class MpiRecords {
  public:
   using Matched = std::optional<std::span<const MatchedEnd>>;  // Span::matched
 
-  // `written`: whether each communicator is defined. Both must outlive it.
-  MpiRecords(reader::Run& run, const reader::EventFilter& filter, const std::vector<bool>& written);
+  // `run` and `communicators` must outlive it.
+  MpiRecords(reader::Run& run, const reader::EventFilter& filter, const CommunicatorNumbers& communicators);
 
   // To be called for each loss of records, in the order of the trace.
   void lose(const reader::EventRow& loss, const Matched& matched);
@@ -106,11 +107,8 @@ class MpiRecords {
     std::map<std::array<std::int32_t, 3>, std::deque<std::uint64_t>> probed;
   };
 
-  bool is_written(std::int32_t communicator) const {
-    return communicator >= 0 && written_[static_cast<std::size_t>(communicator)];
-  }
   bool is_known(const Transfer& of) const {
-    return is_written(of.communicator) && of.peer >= 0 && of.peer_world >= 0 &&
+    return communicators_.has(of.communicator) && of.peer >= 0 && of.peer_world >= 0 &&
            (!ranks_ || ranks_->contains(of.peer_world));
   }
   void start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
@@ -124,7 +122,7 @@ class MpiRecords {
   std::optional<Operation> operation_of(const reader::EventRow& row) const;
 
   const reader::Run& run_;
-  const std::vector<bool>& written_;
+  const CommunicatorNumbers& communicators_;
   std::optional<std::unordered_set<std::int32_t>> ranks_;
   std::vector<reader::CallRole> roles_;  // by function, as the next
   std::vector<Process> processes_;

@@ -42,11 +42,11 @@ class Otf2Writer : public TimelineWriter {
         names_(run),
         definitions_(run, names_),
         ranks_(run),
-        written_(ranks_.known_communicators(run)),
-        records_(run, options.filter, written_),
-        rma_(run, written_),
-        io_(run, written_),
-        sources_(run),
+        communicators_(ranks_.known_communicators(run)),
+        records_(run, options.filter, communicators_),
+        rma_(run, communicators_),
+        io_(run, communicators_),
+        sources_(run, communicators_.count()),
         archive_(path),
         attributes_(OTF2_AttributeList_New()),
         zero_ns_(options.start_ns) {}
@@ -93,7 +93,7 @@ class Otf2Writer : public TimelineWriter {
   Names names_;
   Definitions definitions_;
   CommLocations ranks_;
-  std::vector<bool> written_;
+  CommunicatorNumbers communicators_;
   MpiRecords records_;
   RmaRecords rma_;
   IoRecords io_;
@@ -237,7 +237,8 @@ std::string Otf2Writer::finish() {
   if (first_ns_ > last_ns_) first_ns_ = last_ns_ = zero_ns_;
   archive_.describe("tare", run_.processes().empty() ? "" : plain_text(run_.processes().front().record.host));
   if (lost != 0) archive_.set_property("TARE::LOST_RECORDS", std::to_string(lost));
-  definitions_.write(archive_, ranks_, entries, {rma_.windows(), sources_.teams(), io_}, first_ns_, last_ns_, zero_ns_);
+  definitions_.write(archive_, ranks_, entries, {communicators_, rma_.windows(), sources_.teams(), io_}, first_ns_,
+                     last_ns_, zero_ns_);
   return archive_.finish();
 }
 

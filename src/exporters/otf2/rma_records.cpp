@@ -22,13 +22,19 @@ bool is_fence(const format::FunctionMeaning& of) {
 
 }  // namespace
 
-RmaRecords::RmaRecords(const Run& run, const std::vector<bool>& written)
-    : run_(run), written_(written), processes_(run.processes().size()) {}
+RmaRecords::RmaRecords(const Run& run, const CommunicatorNumbers& communicators)
+    : run_(run), communicators_(communicators), processes_(run.processes().size()) {}
 
 bool RmaRecords::is_written(std::int32_t scope) const {
   if (scope < 0) return false;
   const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(scope)];
-  return !of.is_file && of.key != 0 && of.communicator >= 0 && written_[static_cast<std::size_t>(of.communicator)];
+  return !of.is_file && of.key != 0 && communicators_.has(of.communicator);
+}
+
+OTF2_RmaWinRef RmaRecords::number_of(std::int32_t scope) {
+  const auto [at, is_new] = numbers_.emplace(scope, static_cast<OTF2_RmaWinRef>(windows_.size()));
+  if (is_new) windows_.push_back(scope);
+  return at->second;
 }
 
 bool RmaRecords::will_tell(const EventRow& row) const {
@@ -39,14 +45,13 @@ bool RmaRecords::will_tell(const EventRow& row) const {
 void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
   const format::FunctionMeaning& meaning = meaning_of(row.function);
   if (is_fence(meaning) && is_written(row.scope)) {
-    windows_.insert(row.scope);
+    number_of(row.scope);
     sink.write(OTF2_EvtWriter_RmaCollectiveBegin, time);
   }
   if (!will_tell(row)) return;
-  windows_.insert(row.scope);
   Process& process = processes_[row.process];
   const std::uint64_t number = ++process.last;
-  const std::uint32_t window = as_u32(row.scope), target = as_u32(row.peer);
+  const std::uint32_t window = number_of(row.scope), target = as_u32(row.peer);
   const std::uint64_t bytes = or_none(row.bytes);
   const auto atomic = [&](OTF2_RmaAtomicType type) {
     sink.write(OTF2_EvtWriter_RmaAtomic, time, window, target, type, bytes, or_none(row.received), number);
@@ -82,12 +87,12 @@ void RmaRecords::complete(const EventRow& row, std::uint64_t time, Sink& sink, C
   const auto found = processes_[row.process].under_way.find(row.scope);
   if (found == processes_[row.process].under_way.end()) return;
   const bool of_all = which == CompletesAccesses::all || which == CompletesAccesses::all_locally;
+  const OTF2_RmaWinRef window = number_of(row.scope);
   const bool locally = which == CompletesAccesses::target_locally || which == CompletesAccesses::all_locally;
   std::erase_if(found->second, [&](const UnderWay& access) {
     if (!of_all && access.target != row.peer) return false;
-    sink.check(
-        locally ? OTF2_EvtWriter_RmaOpCompleteNonBlocking(sink.writer, nullptr, time, as_u32(row.scope), access.number)
-                : OTF2_EvtWriter_RmaOpCompleteRemote(sink.writer, nullptr, time, as_u32(row.scope), access.number));
+    sink.check(locally ? OTF2_EvtWriter_RmaOpCompleteNonBlocking(sink.writer, nullptr, time, window, access.number)
+                       : OTF2_EvtWriter_RmaOpCompleteRemote(sink.writer, nullptr, time, window, access.number));
     return true;
   });
 }
@@ -100,7 +105,7 @@ void RmaRecords::complete_requests(const EventRow& row, std::uint64_t time, Sink
     const auto found = by_request.extract(request_key(starter, request.request));
     if (found.empty()) continue;
     const auto [window, number] = found.mapped();
-    sink.write(OTF2_EvtWriter_RmaOpCompleteNonBlocking, time, as_u32(window), number);
+    sink.write(OTF2_EvtWriter_RmaOpCompleteNonBlocking, time, number_of(window), number);
   }
 }
 
@@ -111,7 +116,7 @@ void RmaRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
   complete(row, time, sink, meaning.completes_accesses);
   if (!is_fence(meaning)) return;
   constexpr auto both = static_cast<OTF2_RmaSyncLevel>(OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY);
-  sink.write(OTF2_EvtWriter_RmaCollectiveEnd, time, OTF2_COLLECTIVE_OP_BARRIER, both, as_u32(row.scope),
+  sink.write(OTF2_EvtWriter_RmaCollectiveEnd, time, OTF2_COLLECTIVE_OP_BARRIER, both, number_of(row.scope),
              OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
 }
 

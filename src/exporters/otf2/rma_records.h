@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "exporters/otf2/communicator_numbers.h"
 #include "exporters/otf2/mpi_records.h"
 #include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
@@ -22,8 +22,8 @@ namespace tare::exporters::otf2 {
 // because then its ranks cannot be recognised as sharing a window.
 class RmaRecords {
  public:
-  // `written`: by communicator, whether it is defined. Both must outlive it.
-  RmaRecords(const reader::Run& run, const std::vector<bool>& written);
+  // Both must outlive it.
+  RmaRecords(const reader::Run& run, const CommunicatorNumbers& communicators);
 
   // Whether the records of the call contain its peer and bytes.
   bool will_tell(const reader::EventRow& row) const;
@@ -31,8 +31,8 @@ class RmaRecords {
   void begin(const reader::EventRow& row, std::uint64_t time, Sink& sink);
   void end(const reader::EventRow& row, std::uint64_t time, Sink& sink);
 
-  // Windows with records, as indices in Run::scopes(), which are their numbers in the archive.
-  const std::set<std::int32_t>& windows() const { return windows_; }
+  // Windows with records, as indices in Run::scopes(), in the order of their numbers in the archive.
+  const std::vector<std::int32_t>& windows() const { return windows_; }
 
  private:
   struct UnderWay {
@@ -46,13 +46,15 @@ class RmaRecords {
   };
 
   bool is_written(std::int32_t scope) const;
+  OTF2_RmaWinRef number_of(std::int32_t scope);
   void complete(const reader::EventRow& row, std::uint64_t time, Sink& sink, format::CompletesAccesses which);
   void complete_requests(const reader::EventRow& row, std::uint64_t time, Sink& sink);
 
   const reader::Run& run_;
-  const std::vector<bool>& written_;
+  const CommunicatorNumbers& communicators_;
   std::vector<Process> processes_;
-  std::set<std::int32_t> windows_;
+  std::vector<std::int32_t> windows_;
+  std::map<std::int32_t, OTF2_RmaWinRef> numbers_;  // of the windows
 };
 
 }  // namespace tare::exporters::otf2

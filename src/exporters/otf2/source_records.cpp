@@ -32,7 +32,8 @@ OTF2_Paradigm paradigm_of_source(const Run& run, std::uint16_t function) {
   return run.functions().source(function) == "openmp" ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_UNKNOWN;
 }
 
-SourceRecords::SourceRecords(const Run& run) : run_(run), roles_(region_roles(run.functions())) {}
+SourceRecords::SourceRecords(const Run& run, OTF2_CommRef first_team)
+    : run_(run), first_team_(first_team), roles_(region_roles(run.functions())) {}
 
 std::uint64_t SourceRecords::argument(const EventRow& row, const char* name) const {
   return EventStream::argument(run_, row, name).value_or(0);
@@ -74,7 +75,7 @@ OTF2_CommRef SourceRecords::team_of(const EventRow& row, OTF2_LocationRef locati
     teams_.emplace_back(threads, OTF2_UNDEFINED_LOCATION);
   }
   teams_[*found][number] = location;
-  return static_cast<OTF2_CommRef>(run_.communicators().size() + *found);
+  return first_team_ + static_cast<OTF2_CommRef>(*found);
 }
 
 }  // namespace tare::exporters::otf2

@@ -28,14 +28,14 @@ using ThreadTeam = std::vector<OTF2_LocationRef>;
 
 class SourceRecords {
  public:
-  // `run` must outlive it.
-  explicit SourceRecords(const reader::Run& run);
+  // `run` must outlive it. Teams get the numbers of communicators from `first_team` on.
+  SourceRecords(const reader::Run& run, OTF2_CommRef first_team);
 
   // Behind the record that the call is entered, and before the one that it is left. `location`: of its thread.
   void begin(const reader::EventRow& row, OTF2_LocationRef location, std::uint64_t time, Sink& sink);
   void end(const reader::EventRow& row, OTF2_LocationRef location, std::uint64_t time, Sink& sink);
 
-  // Their communicators have the numbers that follow those of the run.
+  // In the order of their numbers.
   const std::vector<ThreadTeam>& teams() const { return teams_; }
 
  private:
@@ -43,6 +43,7 @@ class SourceRecords {
   std::uint64_t argument(const reader::EventRow& row, const char* name) const;
 
   const reader::Run& run_;
+  const OTF2_CommRef first_team_;
   const std::vector<reader::RegionRole> roles_;
   std::vector<ThreadTeam> teams_;
   std::map<std::pair<std::uint32_t, std::size_t>, std::vector<std::size_t>> teams_of_;  // by process and size
