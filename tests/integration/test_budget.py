@@ -209,6 +209,8 @@ def test_the_share_of_mpi_is_of_all_time(mpi: MpiEnvironment, tare: Path, tmp_pa
     for process in run.processes:
         assert process.counted_ns > 0.7e9 * truth[process.rank]
         assert process.threads_ns + process.counted_ns == pytest.approx(process.net_ns, abs=2)
+        phases = list(run.rows(run.phases(["rank"], None, [process.rank])))
+        assert phases and {row.calls_share for row in phases} == {None}
         if process.whole_mpi_ns is None:
             assert shares[process.rank] is None
         else:

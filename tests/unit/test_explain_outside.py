@@ -308,6 +308,23 @@ def test_much_time_in_files_is_said_unless_it_is_told_of_a_late_rank() -> None:
     assert files.of_files(basis(lines=lines), told(is_late)) == []
 
 
+def test_of_calls_that_were_only_counted_the_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the accesses was measured."""
+    row = call("read", 0, 20, calls=2_000, bytes=2_000 * 4096)
+    for name in ("calls", "time_ns", "bytes"):
+        setattr(row, f"whole_{name}", 10 * getattr(row, name))
+    setattr(row, "__match_args__", tuple(vars(row)))  # noqa: B010 - as rows of the native module have it
+    monkeypatch.setattr("tare.analysis.explain.outside.profile.summed", lambda run, by: [row])
+    run: Any = SimpleNamespace(meta=SimpleNamespace(options=SimpleNamespace(sources=["files"])))
+    of = basis()
+    of.outside_mpi = outside.Outside(run, 0)
+    assert files.of_files(of, told()) == []
+    of.outside_mpi = outside.Outside(run, 0, is_estimated=True)
+    of.outside_mpi.__dict__["files"] = []
+    [found] = files.of_files(of, told())
+    assert (found.kind, found.time_ns, found.calls, found.ranks) == ("small accesses", 200 * MS, 20_000, (0,))
+
+
 def test_the_file_that_has_most_of_the_time_is_named() -> None:
     of = basis(used_files=[used("/in", 0, 30), used("/out", 0, 20), used("/out", 1, 40)]).outside_mpi
     assert [of.busiest_file(0), of.busiest_file(1), of.busiest_file()] == ["/in", "/out", "/out"]
