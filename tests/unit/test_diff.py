@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
+import shutil
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +20,7 @@ from some_run import metadata
 from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
 from tare.analysis.rows import changed
-from tare.commands.diff import _gate_content
+from tare.commands.diff import Metric, _gate_content
 from tare.reporters import diff as reporter
 from tare.runs.metadata import Options
 
@@ -203,9 +206,9 @@ def test_gate(new_ns: tuple[float, ...], metric: str, threshold: float, exceeded
 
 
 def test_growth_from_nothing_is_no_number() -> None:
-    gate = diff.Gate("bytes", 0.05, math.inf, None)
+    gate = diff.Gate("bytes", 0.05, math.inf, None, exact=True)
     assert gate.exceeded
-    assert reporter.verdict(gate).startswith("FAILED: bytes was 0 and is not, limit +5 %")
+    assert reporter.verdict(gate) == "FAILED: bytes was 0 and is not, limit +5 % (exact)"
     assert _gate_content(gate)["growth"] is None
 
 
@@ -226,11 +229,54 @@ def test_command_compares_two_runs(tare: Tare, run_dir: Path) -> None:
     assert "| MPI_Send |" in tare("diff", run_dir, run_dir, "--markdown").stdout
 
 
-def test_command_is_a_gate(tare: Tare, run_dir: Path) -> None:
-    sets = (run_dir, run_dir, "vs", run_dir, run_dir)
-    done = tare("diff", *sets, "--fail-above", "5%", "--accept-failed")
+def test_times_that_are_zero_in_all_runs_do_not_tell_the_noise() -> None:
+    """A single page that was waited for is no difference."""
+    assert compare([0, 0, 0], [5]).p is None and compare([5], [0, 0]).p is None
+    assert compare([0, 0, 0], [0]).p == 1.0
+    assert compare([7, 7, 7], [5], exact=True).p == 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compare([0, 0], [5, 6]).p == pytest.approx(0.0577, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("gate", "shown"),
+    [
+        (diff.Gate("net", 0.05, 0.25, None, exact=False), "(too few runs: noise not known)"),
+        (diff.Gate("calls", 0.05, 0.25, None, exact=True), "(exact)"),
+        (diff.Gate("calls", 0.05, 0.25, 0.0, exact=True), "(p <0.001)"),
+        (diff.Gate("net", 0.05, 0.25, 0.0123, exact=False), "(p 0.012)"),
+    ],
+)
+def test_how_certain_a_gate_is(gate: diff.Gate, shown: str) -> None:
+    assert reporter.verdict(gate).endswith(f" +25.0 %, limit +5 % {shown}")
+
+
+def test_a_gate_checks_all_figures() -> None:
+    assert {*Metric} == {*diff.METRICS}
+
+
+def copied(run: Path, to: Path, run_id: str | None = None) -> Path:
+    """The run under another name; with `run_id`, as one that was measured for itself."""
+    shutil.copytree(run, to)
+    meta = json.loads((to / "meta.json").read_text())
+    (to / "meta.json").write_text(json.dumps(meta | {"run_id": run_id or meta["run_id"]}))
+    return to
+
+
+def test_command_is_a_gate(tare: Tare, run_dir: Path, tmp_path: Path) -> None:
+    base, new, other = (copied(run_dir, tmp_path / f"run {at}", 16 * str(at)) for at in (1, 2, 3))
+    done = tare("diff", run_dir, base, "vs", new, other, "--fail-above", "5%", "--accept-failed")
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "passed: net time +0.0 %, limit +5 % (p 1)"
+
+
+def test_a_run_is_no_repetition_of_itself(tare: Tare, run_dir: Path, tmp_path: Path) -> None:
+    copy, other = copied(run_dir, tmp_path / "copy"), copied(run_dir, tmp_path / "other", 16 * "1")
+    for sets in ((run_dir, run_dir, "vs", other), (other, "vs", run_dir, copy), ("--scaling", run_dir, copy)):
+        done = tare("diff", *sets)
+        assert done.returncode == 2
+        assert re.fullmatch(r"tare: \S+ and \S+ are the same run: name each once\n", done.stderr), done.stderr
 
 
 def test_gate_refuses_runs_that_did_not_end_well(tare: Tare, run_dir: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,14 +43,17 @@ class Comparison:
         return None if p is None else p < ALPHA
 
 
-def compare(base: Sequence[float], new: Sequence[float]) -> Comparison:
-    """Welch's t-test, of logarithms where there are: noise of times is a factor, not a term."""
+def compare(base: Sequence[float], new: Sequence[float], *, exact: bool = False) -> Comparison:
+    """Welch's t-test, of logarithms where there are: noise of times is a factor, not a term.
+
+    `exact`: the values are counted, so a single run on one side differs from equal ones on the other.
+    """
     positive = min(*base, *new) > 0
     a = [math.log(value) for value in base] if positive else list(base)
     b = [math.log(value) for value in new] if positive else list(new)
     shift = _mean(b) - _mean(a)
     ratio = math.exp(shift) if positive else None
-    p, half_width = _test(a, b, shift)
+    p, half_width = _test(a, b, shift, exact=exact)
     interval = None
     if positive and half_width is not None:
         interval = (math.exp(shift - half_width), math.exp(shift + half_width))
@@ -65,18 +69,25 @@ def correct(comparisons: Sequence[Comparison]) -> None:
         each.corrected_p = largest
 
 
-def _test(a: Sequence[float], b: Sequence[float], shift: float) -> tuple[float | None, float | None]:
+def _test(
+    a: Sequence[float], b: Sequence[float], shift: float, *, exact: bool
+) -> tuple[float | None, float | None]:
     """p of a difference of the means, and half the width of the confidence interval of `shift`."""
-    if len(a) < 2 and len(b) < 2:
+    few = min(len(a), len(b)) < 2
+    if few and len(a) == len(b):
         return None, None
     if _spread(a) == _spread(b) == 0:  # no noise at all: every difference is one
+        if few and shift and not exact:  # but times that are all 0 do not tell how others vary
+            return None, None
         return (0.0 if shift else 1.0), 0.0
     # One run on one side has no spread of its own: that of the other side is taken for both.
-    pooled = min(len(a), len(b)) < 2
     from scipy import stats
 
-    result = stats.ttest_ind(a, b, equal_var=pooled)
-    interval = result.confidence_interval(CONFIDENCE)
+    with warnings.catch_warnings():
+        # It warns where one side does not vary, and is right nevertheless.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = stats.ttest_ind(a, b, equal_var=few)
+        interval = result.confidence_interval(CONFIDENCE)
     return float(result.pvalue), float(interval.high - interval.low) / 2
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What a gate can check. For each of them, less is better.
 METRICS = ("wall", "net", "mpi", "computing", "descheduled", "blocked", "calls", "bytes")
+COUNTED = ("calls", "bytes")  # of them, those that are no times
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Gate:
     threshold: float  # 0.05: 5 %
     growth: float  # infinite if the base is 0
     p: float | None  # uncorrected, because the metric is chosen in advance; None: the noise is unknown
+    exact: bool  # the metric is counted, so that it does not vary by itself
 
     @property
     def exceeded(self) -> bool:
@@ -78,26 +80,31 @@ def gate(found: Difference, metric: str, threshold: float) -> Gate:
     comparison = found.figures[metric]
     base, new = comparison.base_mean, comparison.new_mean
     growth = new / base - 1 if base else math.inf if new else 0.0
-    return Gate(metric, threshold, growth, comparison.p)
+    return Gate(metric, threshold, growth, comparison.p, metric in found.exact)
 
 
 def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     """Welch's t-test of every figure, with Holm's correction for figures, functions and call sites each."""
+    estimates = any(run.has_counted_time for run in (*base, *new))
+    exact = ("calls",) if estimates else COUNTED
     sides = ([_figures(run) for run in base], [_figures(run) for run in new])
     figures = {
-        metric: compare(*([run[metric] for run in side] for side in sides))
+        metric: compare(*([run[metric] for run in side] for side in sides), exact=metric in exact)
         for metric in METRICS
         if all(metric in run for side in sides for run in side)
     }
-    functions = _lines(*([_by_function(run) for run in side] for side in (base, new)), by_site=False)
+    functions = _lines(
+        *([_by_function(run) for run in side] for side in (base, new)), exact=exact, by_site=False
+    )
     sites = _lines(
-        *_by_site(*([_of_whole_run(run, "site") for run in side] for side in (base, new))), by_site=True
+        *_by_site(*([_of_whole_run(run, "site") for run in side] for side in (base, new))),
+        exact=exact,
+        by_site=True,
     )
     correct(list(figures.values()))
     for lines in (functions, sites):
         correct([comparison for line in lines for comparison in (line.time_ns, line.calls, line.bytes)])
-    estimates = any(run.has_counted_time for run in (*base, *new))
-    return Difference(figures, functions, sites, ("calls",) if estimates else ("calls", "bytes"))
+    return Difference(figures, functions, sites, exact)
 
 
 def _figures(run: Run) -> dict[str, float]:
@@ -227,7 +234,9 @@ def _has_time_of_its_own(function: str) -> bool:
     return function not in OUTSIDE_NET if is_of_mpi else not contains_program(function)
 
 
-def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> list[Line]:
+def _lines(
+    base: Sequence[Values], new: Sequence[Values], *, exact: Sequence[str], by_site: bool
+) -> list[Line]:
     rows: dict[Hashable, ProfileRow] = {}
     unknown = set()
     for values in (*base, *new):
@@ -245,7 +254,8 @@ def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> l
                 *(
                     [getattr(values[key], name) if key in values else 0 for values in side]
                     for side in (base, new)
-                )
+                ),
+                exact=name in exact,
             )
             for name in ("time_ns", "calls", "bytes")
         )

@@ -38,6 +38,8 @@ class Metric(StrEnum):
     WALL = "wall"
     MPI = "mpi"
     COMPUTING = "computing"
+    DESCHEDULED = "descheduled"
+    BLOCKED = "blocked"
     CALLS = "calls"
     BYTES = "bytes"
 
@@ -88,6 +90,8 @@ def diff(
     threshold = _percent(fail_above) if fail_above is not None else None
     base_paths, new_paths = _sides(runs)
     base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
+    if len(base) + len(new) > 2:
+        _check_independence([*base, *new])
     found = difference(base, new)
     code = changes(base, new)
     failed_runs = _failed(*base, *new)
@@ -126,6 +130,7 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
     if len(paths) < 2:
         raise UsageError("--scaling compares at least two runs: tare diff --scaling RUN2 RUN4 RUN8")
     runs = [open_readable(path) for path in paths]
+    _check_independence(runs)
     if any(not run.processes for run in runs):
         raise CommandError("--scaling: a run has no process that called MPI")
     points, lines = scaling.points(runs), scaling.lines(runs)[: limit or None]
@@ -194,6 +199,15 @@ def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
     elif len(runs) == 2 and BETWEEN not in names:
         return runs[:1], runs[1:]
     raise UsageError("name two runs, or two sets with `vs` between them: tare diff A1 A2 A3 vs B1 B2 B3")
+
+
+def _check_independence(runs: Sequence[Run]) -> None:
+    """Refuses a run that is named twice, also as a copy: repetitions tell the noise."""
+    known: dict[str, Path] = {}
+    for run in runs:
+        other = known.setdefault(run.meta.run_id, run.run_dir)
+        if other is not run.run_dir:
+            raise UsageError(f"{other} and {run.run_dir} are the same run: name each once")
 
 
 def _percent(text: str) -> float:

@@ -37,6 +37,7 @@ CODE_NOTE = (
     "difference, of the sampling alone. Real: no if the difference may be chance of the samples"
 )
 NO_CODE = "The program's functions are compared if all runs have samples of stacks (--with stacks)."
+SMALL_P = 0.001
 VERDICTS = {True: "yes", False: "no", None: "?"}
 
 
@@ -149,11 +150,14 @@ def verdict(gate: Gate) -> str:
     """The result of a limit (--fail-above) as a line."""
     growth = f"{100 * gate.growth:+.1f} %" if math.isfinite(gate.growth) else "was 0 and is not"
     grown = f"{TITLES[gate.metric]} {growth}, limit {100 * gate.threshold:+g} %"
+    result = "FAILED" if gate.exceeded else "passed"
     if gate.p is None:
-        return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (one run on each side: noise not known)"
+        doubt = "exact" if gate.exact else "too few runs: noise not known"
+        return f"{result}: {grown} ({doubt})"
+    p = f"p {gate.p:.2g}" if gate.p >= SMALL_P else f"p <{SMALL_P}"
     if gate.growth > gate.threshold and not gate.exceeded:
-        return f"passed: {grown}, but that is within the noise (p {gate.p:.2g})"
-    return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (p {gate.p:.2g})"
+        return f"passed: {grown}, but that is within the noise ({p})"
+    return f"{result}: {grown} ({p})"
 
 
 def _described(runs: Sequence[Run]) -> str:
@@ -180,7 +184,7 @@ def _probability(comparison: Comparison) -> str:
     p = comparison.corrected_p if comparison.corrected_p is not None else comparison.p
     if p is None:
         return NOTHING
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+    return f"{p:.3f}" if p >= SMALL_P else f"<{SMALL_P}"
 
 
 def _amount(metric: str) -> Callable[[float], str]:
