@@ -9,6 +9,7 @@ import math
 import re
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fake_native
@@ -18,6 +19,7 @@ from made import made
 from tare._native import SampleRow, SampleSummary
 from tare.analysis import samples as analysis
 from tare.analysis.rows import changed
+from tare.reporters import samples as reporter
 
 
 @pytest.fixture
@@ -93,7 +95,7 @@ def test_many_lengths_are_summed_by_powers_of_two() -> None:
     assert len(analysis.summed(few, fake_native.SITES, ["size"], exact=False)) == len(few)
 
 
-def chosen_with(probability: float, latencies: list[int], size: int) -> dict[str, Any]:
+def chosen_with(probability: float, latencies: list[int], size: int) -> Any:
     """A class of samples of one probability."""
     count = len(latencies)
     return changed(
@@ -104,11 +106,28 @@ def chosen_with(probability: float, latencies: list[int], size: int) -> dict[str
     )  # fmt: skip
 
 
+def test_equal_latencies_do_not_tell_the_error_of_their_mean() -> None:
+    """Two readings of a coarse clock say nothing about the other messages."""
+    (row,) = analysis.summed([chosen_with(0.1, [5030, 5030], 8)], fake_native.SITES, ["source"])
+    assert row.mean_ns == 5030 and row.mean_low_ns is None and row.mean_high_ns is None
+    (row,) = analysis.summed([chosen_with(1.0, [5030, 5030], 8)], fake_native.SITES, ["source"])
+    assert row.mean_low_ns == row.mean_high_ns == 5030, "these are all"
+
+
+def test_messages_that_have_no_pair_are_told_even_if_all_were_to_be_sampled() -> None:
+    (row,) = analysis.summed([chosen_with(1.0, [10, 20], 8)], fake_native.SITES, ["source"])
+    for missed in (0, 7):
+        lines: list[str] = []
+        out: Any = SimpleNamespace(line=lambda: None, paragraph=lines.append)
+        reporter._show_legend(out, [row], missed)
+        assert any("have no pair" in line for line in lines) == (missed > 0)
+
+
 def test_classes_count_by_the_messages_that_they_represent() -> None:
     """A chooser has taken each long message, and one in ten of the short ones."""
     short, long = [90, 110, 130, 70], [1000, 1200]
     classes = [chosen_with(0.1, short, 8), chosen_with(1.0, long, 4096)]
-    (row,) = analysis.summed(classes, fake_native.SITES, ["source"])  # type: ignore[arg-type]
+    (row,) = analysis.summed(classes, fake_native.SITES, ["source"])
     messages = 4 / 0.1 + 2
     mean = (40 * 100 + 2 * 1100) / messages
     assert row.estimate == pytest.approx(messages)

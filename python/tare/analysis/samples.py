@@ -436,7 +436,8 @@ def _root_mean_square(group: Sequence[SampleRow], count: int) -> float:
 
 
 def _margin(group: Sequence[SampleRow], count: int, estimate: float, mean: float) -> float | None:
-    """Half the confidence interval of the mean latency of all messages; None if it cannot be known.
+    """Half the confidence interval of the mean latency of all messages; None if it cannot be known: of a
+    single sample, and of samples that are all alike, as few readings of a coarse clock may be.
 
     The variance is that of the ratio of two estimates of Horvitz and Thompson: the sum of
     (1 - p) / p² (latency - mean)², over the square of the number of messages.
@@ -453,6 +454,8 @@ def _margin(group: Sequence[SampleRow], count: int, estimate: float, mean: float
         * max(sample.squared_ns2 - 2 * mean * sample.latency_ns + sample.count * mean**2, 0)
         for sample in group
     ) * (count / (count - 1))
+    if variance <= 0:
+        return None
     # As many samples with one probability would be as good.
     alike = estimate**2 / sum(sample.weight_squared or 0.0 for sample in group)
     return _native.student_95(max(round(alike) - 1, 1)) * math.sqrt(variance) / estimate

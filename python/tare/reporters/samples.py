@@ -125,8 +125,8 @@ def _show_legend(out: Console, rows: Sequence[Row], missed: int) -> None:
     out.line()
     if any(row.estimate is not None and row.estimate > row.count for row in rows):
         out.paragraph(INTERVALS)
-        if missed > 0:
-            out.paragraph("the numbers of messages do not include those that were chosen, but have no pair")
+    if missed > 0 and any(row.estimate is not None for row in rows):
+        out.paragraph("the numbers of messages do not include those that were chosen, but have no pair")
     for reason in dict.fromkeys(row.not_estimated for row in rows if row.not_estimated):
         out.paragraph(f"number of messages and ± not known: {reason}")
     if any(row.unexpected for row in rows):
