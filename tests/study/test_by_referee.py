@@ -211,3 +211,16 @@ environment = {{ PLANTED_NS = "{{value}}" }}
     assert costly["interval"][0] > free["interval"][1]
     assert costly["verdict"] == "slower"
     assert study("run", file, "--resume", cwd=tmp_path).stderr.startswith("0 runs made")
+
+
+@pytest.mark.parametrize(
+    ("overhead", "verdict"),
+    [(-0.05, "faster"), (-0.02, "below 1 %"), (0.0, "not decided"), (0.05, "slower")],
+)
+def test_a_verdict_by_referee_follows_from_the_interval(
+    overhead: float, verdict: str, tmp_path: Path
+) -> None:
+    """Of three runs with ±0.04 each."""
+    said: list[Weighed | None] = [Weighed(90, 90, 1.0, overhead, overhead - 0.04, overhead + 0.04)] * 3
+    _, rows = made_up(tmp_path, {MINE: said})
+    assert rows[MINE]["verdict"] == verdict

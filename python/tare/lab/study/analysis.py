@@ -182,11 +182,11 @@ class Analysis:
     def _verdict_by_referee(self, overhead: Interval) -> str:
         if -self.bound < overhead.low and overhead.high < self.bound:
             return f"none beyond ±{100 * self.bound:g} %"
+        if overhead.high < 0:
+            return "faster"
         if overhead.high < self.bound:
             return f"below {100 * self.bound:g} %"
-        if overhead.low <= 0 <= overhead.high:
-            return "not decided"
-        return "slower" if overhead.median > 0 else "faster"
+        return "slower" if overhead.low > 0 else "not decided"
 
     def referee_note(self) -> str:
         """A note below tables that have what the referee says; empty if they have not."""
@@ -201,14 +201,20 @@ class Analysis:
         )
 
     def verdict(self, found: statistics.Paired) -> str:
-        """What the intervals and tests of a pair say of its overhead, in a few words."""
-        alpha = 1 - self.confidence
-        if found.p_equivalent < alpha:
+        """What the tests of a pair say of its overhead, in a few words.
+
+        The tests are of the mean, and reports show the median: a verdict is given where it is true of both.
+        """
+        alpha, median = 1 - self.confidence, found.relative.median
+        if found.p_equivalent < alpha and abs(median) < self.bound:
             return f"none beyond ±{100 * self.bound:g} %"
-        if found.p_overhead_below < alpha:
+        # Before the bound: what is faster is below it, too.
+        if found.p_difference < alpha and found.mean < 0 and median < 0:
+            return "faster"
+        if found.p_overhead_below < alpha and median < self.bound:
             return f"below {100 * self.bound:g} %"
-        if found.p_difference < alpha:
-            return "slower" if found.relative.median > 0 else "faster"
+        if found.p_difference < alpha and found.mean > 0 and median > 0:
+            return "slower"
         return "not decided"
 
     def interval(self, values: Iterable[float]) -> Interval:

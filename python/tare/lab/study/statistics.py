@@ -32,6 +32,7 @@ class Paired:
 
     difference: Interval  # in the unit of the values
     relative: Interval  # share of the baseline
+    mean: float  # of these shares; the t-tests are of it
     p_difference: float  # there is no difference (paired t-test); NaN with fewer than 2 blocks
     p_rank: float  # the same (Wilcoxon signed-rank test)
     p_overhead_below: float  # the overhead is at least the bound
@@ -74,6 +75,7 @@ def paired(
     return Paired(
         median_interval(list(differences), confidence),
         median_interval(list(relative), confidence),
+        float(relative.mean()),
         p_difference,
         p_rank,
         p_below,

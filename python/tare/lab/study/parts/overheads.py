@@ -15,7 +15,8 @@ def summary(analysis: Analysis) -> Section | None:
     note = (
         f"Medians of the differences within blocks. {analysis.interval_note()} Net: "
         "between MPI_Init and MPI_Finalize, of the slowest rank. Hook: inside these two. Wrap: before and "
-        f"after. Verdict on the net time: none beyond {bound} is shown by a test of equivalence."
+        f"after. Verdict on the net time: none beyond {bound} is shown by a test of equivalence; it is given "
+        "where mean and median agree."
         f"{analysis.referee_note()}"
     )
     by_referee = ((BY_REFEREE, CHANGE), ("interval by referee", CHANGE)) if analysis.has_referee else ()
@@ -67,6 +68,7 @@ def overheads(analysis: Analysis) -> Section | None:
         f"Medians of the differences within blocks. {analysis.interval_note()} "
         "p none: of no difference (paired t-test; Wilcoxon's signed "
         f"ranks). p > {bound}: that the overhead is {bound} or more; p outside: TOST. "
+        "The verdict follows from the tests of the mean, where the median agrees. "
         f"Blocks needed: for an interval of ±{100 * analysis.precision:g} %. Times of the slowest rank; "
         f"wrap: mean; cpu: of all ranks.{analysis.referee_note()}"
     )
