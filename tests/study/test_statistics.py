@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,63 @@ def test_anova_agrees_with_the_one_way_test() -> None:
     groups = [group["time"].to_list() for _, group in frame.groupby("write")]
     assert write.p == pytest.approx(float(stats.f_oneway(*groups).pvalue))
     assert write.share + residuals.share == pytest.approx(1)
+
+
+# Its mean is not 0.1 exactly.
+CONSTANT = [0.1] * 6
+# Nor are these one number.
+ALMOST = [0.1, 0.3 / 3, 0.7 / 7, 1.1 / 11, 0.1 * 3 / 3, 0.1 * 1.1 / 1.1]
+
+
+def two_factors(kinds: int, times: Sequence[float]) -> pd.DataFrame:
+    """Each of two buffers with each write, as often."""
+    rows = [{"time": time, "write": at % 2, "buffer": at // 2 % kinds} for at, time in enumerate(times)]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+@pytest.mark.parametrize("constant", [CONSTANT * 4, ALMOST * 4, [0.0] * 24, [-0.7] * 24])
+def test_anova_finds_nothing_in_a_constant(constant: list[float], kind: int) -> None:
+    assert statistics.anova(two_factors(2, constant), "time", ["write", "buffer"], kind) == []
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+@pytest.mark.parametrize("far", [0.0, 1e4])
+@pytest.mark.parametrize("count", [24, 2400])
+def test_anova_without_residuals_has_shares_and_no_tests(count: int, far: float, kind: int) -> None:
+    """Times of a coarse clock, which differ with the factors alone."""
+    rounding = [value - 0.1 for value in ALMOST]
+    times = [far + 1.1 + 0.3 * (at % 2) + 0.1 * (at // 2 % 3) + rounding[at // 6 % 6] for at in range(count)]
+    found = statistics.anova(two_factors(3, times), "time", ["write", "buffer"], kind)
+    shares = {effect.name: effect.share for effect in found}
+    # Variances: 0.3^2 / 4 and 0.1^2 * 2 / 3.
+    whole = 0.0225 + 0.02 / 3
+    assert shares == pytest.approx(
+        {"write": 0.0225 / whole, "buffer": 0.02 / 3 / whole, "write:buffer": 0, "residuals": 0}, abs=1e-6
+    )
+    assert all(math.isnan(effect.f) and math.isnan(effect.p) for effect in found)
+    little = [time + 1e-9 * far * RANDOM.normal() + 1e-9 * RANDOM.normal() for time in times]
+    by_name = {
+        effect.name: effect
+        for effect in statistics.anova(two_factors(3, little), "time", ["write", "buffer"], kind)
+    }
+    assert by_name["write"].p < 1e-6, "little noise is noise"
+    assert by_name["write"].f > by_name["write:buffer"].f
+
+
+def test_what_differs_by_rounding_alone_is_constant() -> None:
+    assert max(ALMOST) > min(ALMOST)
+    assert statistics.repetitions_for_bound([each - 0.1 for each in ALMOST], 0.01, 0.95) == 2
+    at_bound = [1.01 / 1 - 1, 2.02 / 2 - 1, 3.03 / 3 - 1, 0.7 * 1.01 / 0.7 - 1]
+    assert statistics.repetitions_for_bound(at_bound, 0.01, 0.95) is None
+    found = statistics.paired([1.01, 2.02, 3.03, 0.7 * 1.01], [1, 2, 3, 0.7], 0.95, 0.01, 0.01)
+    assert (found.p_overhead_below, found.p_equivalent) == (1, 1), "they are at the bound, not below it"
+    assert math.isnan(statistics.correlation(range(6), ALMOST)[0])
+    assert math.isnan(statistics.correlation(ALMOST, range(6))[1])
+    assert statistics.welch(ALMOST, CONSTANT) == 1
+    assert statistics.welch(ALMOST, [0.2] * 3) == 0
+    with pytest.raises(model.NoModelError, match=r"R² = 0\.000"):
+        model.fit(list(RANDOM.uniform(10_000, 1_000_000, 60)), ALMOST * 10)
 
 
 def test_outliers_are_found_and_spread_is_not() -> None:

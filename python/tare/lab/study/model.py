@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tare.errors import CommandError
+from tare.lab.study import statistics
 
 # Fewer tell nothing about a slope.
 MIN_FLUSHES = 20
@@ -107,22 +108,21 @@ def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
             "their fixed part from the rate; vary the buffer in the study"
         )
     found = models.OLS(up, models.add_constant(across)).fit()
+    explained = 0.0 if statistics.are_equal(up) else float(found.rsquared)
     latency, slope = (float(value) for value in found.params)
     low, high = (float(value) for value in found.conf_int(0.05)[1])
-    if slope <= 0 or float(found.rsquared) < MIN_EXPLAINED:
+    if slope <= 0 or explained < MIN_EXPLAINED:
         why = (
             "flushes of more bytes do not take longer"
             if slope <= 0
             else "something else decides how long they take"
         )
-        explained = float(found.rsquared)
         raise NoModelError(
             f"no model: the sizes of {len(sizes):,} flushes explain {100 * explained:.1f} % of the variation "
             f"of their durations (R² = {explained:.3f}, {100 * MIN_EXPLAINED:.0f} % are needed): {why}"
         )
     return Fit(
-        max(0.0, latency), float(found.bse[0]), 1 / slope, _rate(high), _rate(low), float(found.rsquared),
-        len(up),
+        max(0.0, latency), float(found.bse[0]), 1 / slope, _rate(high), _rate(low), explained, len(up),
         mean_bytes,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ OUTLIER_Z = 3.5
 MAD_TO_SIGMA = 1.4826
 POWER = 0.8
 MAX_NEEDED = 100_000
-# Of quotients near 1, and of what is left of them when 1 is taken away.
+# Of equal values that were computed in different ways, as a share of them.
 ROUNDING = 16 * sys.float_info.epsilon
 # Up to here the steps between order statistics matter.
 FEW = 500
@@ -49,8 +49,8 @@ class Effect:
     sum_of_squares: float
     degrees: float  # degrees of freedom
     share: float  # share of the total sum of squares
-    f: float  # F statistic
-    p: float  # its p value
+    f: float  # F statistic; NaN of the residuals, and where there are none to compare with
+    p: float  # its p value; NaN where F is
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,15 @@ def paired(
     )
 
 
-def _are_equal(relative: np.ndarray[Any, Any]) -> bool:
-    """Whether the values differ by no more than the rounding of equal quotients, which is not noise."""
-    return float(relative.max() - relative.min()) <= ROUNDING * (1 + float(abs(relative).max()))
+def are_equal(values: Sequence[float] | np.ndarray[Any, Any]) -> bool:
+    """Whether the values, one at least, differ by no more than the rounding of equal ones, which is no noise.
+
+    Of differences, give what is subtracted from, too: 1 + an overhead, not the overhead.
+    """
+    import numpy as np
+
+    data = np.asarray(values, float)
+    return float(data.max() - data.min()) <= ROUNDING * float(abs(data).max())
 
 
 def _no_difference(relative: np.ndarray[Any, Any]) -> tuple[float, float]:
@@ -95,7 +101,7 @@ def _no_difference(relative: np.ndarray[Any, Any]) -> tuple[float, float]:
 
     if len(relative) < 2:
         return math.nan, math.nan
-    if _are_equal(relative):
+    if are_equal(1 + relative):
         p = 1.0 if abs(float(relative[0])) <= ROUNDING else 0.0
         return p, p
     rank = float(stats.wilcoxon(relative).pvalue) if len(relative) >= 5 else math.nan
@@ -108,9 +114,9 @@ def _within(relative: np.ndarray[Any, Any], bound: float) -> tuple[float, float]
 
     if len(relative) < 2:
         return math.nan, math.nan
-    if _are_equal(relative):
-        inside = abs(float(relative[0])) < bound
-        return (0.0 if float(relative[0]) < bound else 1.0), (0.0 if inside else 1.0)
+    if are_equal(1 + relative):
+        overhead, least = float(relative[0]), bound - ROUNDING
+        return (0.0 if overhead < least else 1.0), (0.0 if abs(overhead) < least else 1.0)
     p, _, upper = DescrStatsW(relative).ttost_mean(-bound, bound)
     return float(upper[1]), float(p)
 
@@ -157,9 +163,9 @@ def repetitions_for_bound(values: Sequence[float], bound: float, confidence: flo
     if len(values) < 3:
         return None
     mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
-    if mean >= bound:
+    if mean >= bound - ROUNDING:
         return None
-    if deviation == 0:
+    if are_equal(1 + np.asarray(values, float)):
         return 2
     effect = (bound - mean) / deviation
     # One-sided t of the mean against the bound; statsmodels cannot bracket very large effects.
@@ -199,7 +205,8 @@ def anova(frame: pd.DataFrame, response: str, factors: Sequence[str], kind: int 
     """n factors with all interactions, by least squares; sums of squares of type II or III.
 
     A factor with one level, or a response that does not vary, gives no effects. The shares are of the total
-    sum of squares about the mean; in an unbalanced design they need not add up to 1.
+    sum of squares about the mean; in an unbalanced design they need not add up to 1. Where the residuals are
+    nothing but rounding, there is no F.
     """
     import numpy as np
     import statsmodels.formula.api as formula
@@ -207,11 +214,12 @@ def anova(frame: pd.DataFrame, response: str, factors: Sequence[str], kind: int 
 
     used = [name for name in factors if frame[name].nunique() > 1]
     values = frame[response].astype(float)
-    total = float(((values - values.mean()) ** 2).sum())
-    if not used or total <= 0 or len(frame) < 3:
+    if not used or len(frame) < 3 or are_equal(values.to_numpy()):
         return []
+    about_mean = values - values.mean()
+    total = float((about_mean**2).sum())
     renamed = frame[used].astype(str).rename(columns={name: f"f{at}" for at, name in enumerate(used)})
-    renamed["y"] = values / math.sqrt(total)  # for numbers of order 1
+    renamed["y"] = about_mean / math.sqrt(total)  # for numbers of order 1
     contrast = ", Sum" if kind == 3 else ""
     highest = _interaction_order(renamed, len(used))
     terms = "+".join(f"C(f{at}{contrast})" for at in range(len(used)))
@@ -219,6 +227,9 @@ def anova(frame: pd.DataFrame, response: str, factors: Sequence[str], kind: int 
     if model.df_resid < 1 or not np.isfinite(model.ssr):
         return []
     table = anova_lm(model, typ=kind)
+    residual = math.sqrt(float(model.ssr) * total / len(frame))
+    if residual <= ROUNDING * float(values.abs().max()):
+        table[["F", "PR(>F)"]] = math.nan
     names = {f"C(f{at}{contrast})": name for at, name in enumerate(used)}
     return [
         Effect(
@@ -258,10 +269,9 @@ def slope(across: Sequence[float], up: Sequence[float]) -> float:
 
 def correlation(left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
     """Pearson's r and its p; NaN where one of them does not vary."""
-    import numpy as np
     from scipy import stats
 
-    if len(left) < 3 or float(np.std(left)) == 0 or float(np.std(right)) == 0:
+    if len(left) < 3 or are_equal(left) or are_equal(right):
         return math.nan, math.nan
     found = stats.pearsonr(left, right)
     return float(found.statistic), float(found.pvalue)
@@ -273,4 +283,6 @@ def welch(left: Sequence[float], right: Sequence[float]) -> float:
 
     if len(left) < 2 or len(right) < 2:
         return math.nan
+    if are_equal(left) and are_equal(right):
+        return 1.0 if are_equal([*left, *right]) else 0.0
     return float(stats.ttest_ind(left, right, equal_var=False).pvalue)
