@@ -14,6 +14,10 @@ from tare.lab.study import model, statistics
 from tare.lab.study.model import Demand, FileSystem
 
 RANDOM = np.random.default_rng(7)
+# Its mean is not 0.1 exactly.
+CONSTANT = [0.1] * 6
+# Nor are these one number.
+ALMOST = [0.1, 0.3 / 3, 0.7 / 7, 1.1 / 11, 0.1 * 3 / 3, 0.1 * 1.1 / 1.1]
 
 
 def test_no_difference_is_shown_not_only_not_refuted() -> None:
@@ -85,6 +89,11 @@ def test_a_value_far_out_does_not_ask_for_more_repetitions() -> None:
     values[values.index(max(values))] = 5.0
     assert statistics.repetitions_for_width(values, 0.005, 0.95) == needed
     assert statistics.repetitions_for_width([0.02] * 5, 0.005, 0.95) == 6, "the fewest with an interval"
+    mostly_equal = [each - 0.1 for each in (*ALMOST, 0.3, 0.3)]
+    # Their mean absolute deviation is 0.05: that of normal values of a deviation of 0.0627.
+    assert statistics.repetitions_for_width(mostly_equal, 0.005, 0.95) == pytest.approx(
+        (1.96 * 0.05 * 1.253314 / 0.005) ** 2 * math.pi / 2, abs=1
+    )
     assert statistics.repetitions_for_width([0.0, 0.1], 0.005, 0.95) is None
 
 
@@ -178,12 +187,6 @@ def test_anova_agrees_with_the_one_way_test() -> None:
     assert write.share + residuals.share == pytest.approx(1)
 
 
-# Its mean is not 0.1 exactly.
-CONSTANT = [0.1] * 6
-# Nor are these one number.
-ALMOST = [0.1, 0.3 / 3, 0.7 / 7, 1.1 / 11, 0.1 * 3 / 3, 0.1 * 1.1 / 1.1]
-
-
 def two_factors(kinds: int, times: Sequence[float]) -> pd.DataFrame:
     """Each of two buffers with each write, as often."""
     rows = [{"time": time, "write": at % 2, "buffer": at // 2 % kinds} for at, time in enumerate(times)]
@@ -238,7 +241,18 @@ def test_what_differs_by_rounding_alone_is_constant() -> None:
 def test_outliers_are_found_and_spread_is_not() -> None:
     values = [*RANDOM.normal(1, 0.01, 30), 1.5]
     assert [found.index for found in statistics.outliers(values)] == [30]
-    assert statistics.outliers([1.0] * 10 + [1.1]) == [], "no spread to compare with"
+
+
+@pytest.mark.parametrize("usual", [[2.0] * 9, [2 * value / 0.1 for value in (ALMOST * 2)[:9]]])
+def test_outliers_are_found_among_equal_values(usual: list[float]) -> None:
+    """Their mean absolute deviation is 0.3; the median one is 0, or nothing but rounding."""
+    (found,) = statistics.outliers([*usual, 5.0])
+    assert (found.index, found.value) == (9, 5.0)
+    assert found.z == pytest.approx(3 / (0.3 * 1.253314))
+    assert [each.index for each in statistics.outliers([*usual[:4], 5.0, *usual[4:8], -1.0])] == [4, 9]
+    assert statistics.outliers([*usual[:6], 5.0, 5.0, 5.0, 5.0]) == [], "four of ten are not far out"
+    assert statistics.outliers(usual) == [], "they differ by rounding, if at all"
+    assert statistics.outliers([*usual, 2 + 4e-16]) == []
 
 
 def test_correlation() -> None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 # Modified z-score from which a value counts as an outlier (Iglewicz and Hoaglin, 1993).
 OUTLIER_Z = 3.5
-MAD_TO_SIGMA = 1.4826
+# Of normal values, the deviation over the median, and over the mean, of the distances from the median.
+MEDIAN_TO_SIGMA = 1.4826
+MEAN_TO_SIGMA = 1.253314
 POWER = 0.8
 MAX_NEEDED = 100_000
 # Of equal values that were computed in different ways, as a share of them.
@@ -59,7 +61,7 @@ class Outlier:
 
     index: int  # its index among the values
     value: float
-    z: float  # distance from the median in robust standard deviations (median absolute deviation)
+    z: float  # distance from the median in robust standard deviations
 
 
 def paired(
@@ -122,17 +124,18 @@ def _within(relative: np.ndarray[Any, Any], bound: float) -> tuple[float, float]
 
 
 def repetitions_for_width(values: Sequence[float], half_width: float, confidence: float) -> int | None:
-    """How many values give their median an interval of ± `half_width`; None if it cannot be told.
+    """How many shares give their median an interval of ± `half_width`; None if it cannot be told.
 
-    The interval is that of `median_interval`, of values that scatter as normal ones do. How much they do
-    follows from their median absolute deviation: a few that lie far out change neither.
+    The interval is that of `median_interval`, of shares that scatter as normal ones do. How much they do
+    follows from their median absolute deviation: a few that lie far out change neither. (If more than half of
+    them are equal, it follows from the mean one.)
     """
     import numpy as np
     from scipy import stats
 
     if len(values) < 3 or half_width <= 0:
         return None
-    deviation = _spread(np.asarray(values, float)) or float(np.std(values, ddof=1))
+    deviation = _spread(1 + np.asarray(values, float))
     counts = np.arange(samples_needed(confidence), FEW + 1)
     enough = counts[deviation * _normal_half_widths(counts, confidence) <= half_width]
     if len(enough):
@@ -177,7 +180,7 @@ def repetitions_for_bound(values: Sequence[float], bound: float, confidence: flo
 
 
 def outliers(values: Sequence[float]) -> list[Outlier]:
-    """Values far from the median by the median absolute deviation."""
+    """Values far from the median by the median absolute deviation; by the mean one if that is 0."""
     import numpy as np
 
     data = np.asarray(values, float)
@@ -195,10 +198,20 @@ def outliers(values: Sequence[float]) -> list[Outlier]:
 
 
 def _spread(data: np.ndarray[Any, Any]) -> float:
-    """The median absolute deviation, as the standard deviation that normal values with it have."""
+    """The median absolute deviation, as the standard deviation that normal values with it have.
+
+    The mean one if more than half of the values are equal (Iglewicz and Hoaglin, 1993); 0 if all are.
+    """
     import numpy as np
 
-    return MAD_TO_SIGMA * float(np.median(np.abs(data - np.median(data))))
+    if are_equal(data):
+        return 0.0
+    middle = float(np.median(data))
+    distances = np.abs(data - middle)
+    typical = float(np.median(distances))
+    if typical > ROUNDING * abs(middle):
+        return MEDIAN_TO_SIGMA * typical
+    return MEAN_TO_SIGMA * float(distances.mean())
 
 
 def anova(frame: pd.DataFrame, response: str, factors: Sequence[str], kind: int = 2) -> list[Effect]:

@@ -135,7 +135,8 @@ def outliers(analysis: Analysis) -> Section:
     )  # fmt: skip
     note = (
         f"Values whose distance from the median is more than {statistics.OUTLIER_Z} times the scaled median "
-        "absolute deviation. They are in every number of this report: medians bear them."
+        "absolute deviation, or the mean one where more than half of the values are equal. They are in every "
+        "number of this report: medians bear them."
     )
     title = f"{len(rows)} values far from the others"
     return Section("Outliers", parts=[Table(title, names, rows, note, detail=bool(rows))])
