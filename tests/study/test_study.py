@@ -373,3 +373,16 @@ def test_it_runs_until_the_precision_is_reached(
     assert never.returncode == 0
     assert "not reached within most_repetitions" in never.stderr
     assert query(file, "SELECT max(block) FROM runs") == [(7,)]
+
+
+def test_a_program_without_mpi_runs_until_its_printed_times_are_known(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(PLAIN.replace("warmup = 0", "warmup = 0\nmost_repetitions = 9"))
+    done = study("run", file, "--until", "5%", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert query(file, "SELECT max(block) FROM runs") == [(6,)], "the fewest that can be judged"
+    file.write_text(f'{PLAIN}[analysis]\nresponses = ["net"]\n')
+    refused = study("run", file, "--until", "5%", "--resume", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "workload 'plain'" in refused.stderr and "has no net time" in refused.stderr

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
 from tare.analysis.intervals import Interval, coverage, median_interval, pooled_interval, samples_needed
+from tare.errors import UsageError
 from tare.lab.study import plan, statistics
 from tare.lab.study.description import BY_REFEREE, WRITING, Description
 from tare.lab.study.frames import MOST, Results, load
@@ -96,14 +97,7 @@ class Analysis:
 
     def responses(self) -> list[str]:
         """Those that the description asks for, by name or phase."""
-        wanted = self.description.analysis.responses
-        return [
-            name
-            for name in self.results.responses()
-            if not wanted
-            or name in wanted
-            or any(name in (f"{phase} wall", f"{phase} cpu") for phase in wanted)
-        ]
+        return [name for name in self.results.responses() if self.description.analyses(name)]
 
     def timed_cells(self) -> list[Cell]:
         """Those that have a net time: of programs with MPI."""
@@ -234,12 +228,49 @@ class Analysis:
         return f"{text}; {few} blocks give their range, which covers {covered}: {needed} are needed."
 
 
+def times_to_know(description: Description, workload: str) -> list[str]:
+    """The times in which `--until` wants to know the overheads of a workload: the net time.
+
+    A program without MPI has none: those that it prints, or else that of its command, if they are analysed.
+    """
+    described = description.workloads[workload]
+    if described.mpi:
+        return ["net"]
+    printed = [f"{each.phase} {each.quantity}" for each in described.measures if each.phase]
+    found = [[time for time in times if description.analyses(time)] for times in (printed, ["overall"])]
+    return found[0] or found[1]
+
+
+def check_overheads_to_know(description: Description) -> None:
+    """UsageError if runs of the study can never reach the precision that `--until` asks for."""
+    cells = dict.fromkeys(plan.cells(description))
+    bare = ((cell, plan.without_tool(description, cell)) for cell in cells)
+    compared = dict.fromkeys(cell.level("workload") for cell, base in bare if base != cell and base in cells)
+    if not compared:
+        raise UsageError(f"--until: {description.path} compares no tool with the baseline")
+    for workload in compared:
+        if not times_to_know(description, workload):
+            raise UsageError(
+                f"--until: workload '{workload}' of {description.path} has no net time, as it has no MPI, "
+                "and analysis.responses names no other time of it"
+            )
+
+
 def is_precise(store: Store, description: Description, set_name: str, half_width: float) -> bool:
-    """Whether the interval of every cell's overhead in net time is no wider than `half_width` on either side,
-    a share of the bare time (`--until`)."""
+    """Whether the interval of every cell's overhead is no wider than `half_width` on either side (`--until`).
+
+    `half_width` is a share of the bare time. Cells without a run that ended well are left out.
+    """
     results = load(store, description, set_name)
     analysis = Analysis(description, store, results, set_name)
     needed = samples_needed(analysis.confidence)
-    overheads = [(pair.ours["net"] / pair.bare["net"] - 1).dropna() for pair in analysis.pairs()]
-    known = [analysis.interval(each) for each in overheads if len(each) >= needed]
-    return bool(known) and all(each.half_width <= half_width for each in known)
+    overheads = [
+        (pair.ours[time] / pair.bare[time].where(pair.bare[time] > 0) - 1).dropna()
+        for pair in analysis.pairs()
+        for time in times_to_know(description, pair.cell.level("workload"))
+        if time in results.runs
+    ]
+    known = [each for each in overheads if len(each)]
+    return bool(known) and all(
+        len(each) >= needed and analysis.interval(each).half_width <= half_width for each in known
+    )

@@ -182,6 +182,11 @@ class Description(_Study, frozen=True, kw_only=True):
         """SHA-256 of the file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def analyses(self, response: str) -> bool:
+        """Whether `responses` of [analysis] names this time, or its phase; it names all if it is empty."""
+        wanted = self.analysis.responses
+        return not wanted or any(response in (name, f"{name} wall", f"{name} cpu") for name in wanted)
+
     def place_of_outputs(self, directory: Path) -> Path:
         """The place to which tools write; `directory`: that of the results."""
         return (Path(self.output) if self.output else directory / "outputs").resolve()

@@ -87,8 +87,8 @@ def run(
     """
     from msgspec.structs import replace
 
+    from tare.lab.study import analysis, document, plan, session
     from tare.lab.study import description as descriptions
-    from tare.lab.study import document, plan, session
 
     wished = document.parse_fraction(until) if until is not None else None
     if until is not None and not wished:
@@ -98,6 +98,8 @@ def run(
         described = replace(described, repetitions=repetitions)
     if wished is None:
         plan.check_number(described)
+    else:
+        analysis.check_overheads_to_know(described)
     if dry_run:
         _show_plan(described, skip_unusable)
         return 0
