@@ -16,6 +16,7 @@ TEXT, SECONDS, SHARE, CHANGE, NUMBER, COUNT, BYTES, P, RATIO = (
     "text", "seconds", "share", "change", "number", "count", "bytes", "p", "ratio",
 )  # fmt: skip
 MIN_P = 0.0001
+MOST_RATIO = 1e6  # from here on, with an exponent
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def shown(value: Any, kind: str) -> str:
         case "p":
             return f"< {MIN_P}" if value < MIN_P else f"{value:.4f}"
         case "ratio":
-            return f"{value:.2f}"
+            return f"{value:.2f}" if abs(value) < MOST_RATIO else f"{value:.3g}"
         case _:
             return visible(str(value))
 
