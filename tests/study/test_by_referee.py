@@ -220,7 +220,7 @@ environment = {{ PLANTED_NS = "{{value}}" }}
 def test_a_verdict_by_referee_follows_from_the_interval(
     overhead: float, verdict: str, tmp_path: Path
 ) -> None:
-    """Of three runs with ±0.04 each."""
+    """Three runs have an interval of ±0.04 each."""
     said: list[Weighed | None] = [Weighed(90, 90, 1.0, overhead, overhead - 0.04, overhead + 0.04)] * 3
     _, rows = made_up(tmp_path, {MINE: said})
     assert rows[MINE]["verdict"] == verdict
