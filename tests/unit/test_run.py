@@ -241,6 +241,9 @@ def test_the_command_runs_unmeasured_if_the_user_prefers_that(
     for where, why in (
         ("taken", "taken exists and is not an empty directory"),
         ("/dev/null/x", "Not a direct"),
+        ("app-%j", "-o: %j is the id of the job, and the environment names none"),
+        ("app-%q", "-o: %q stands for nothing"),
+        ("", "-o: '' is not a name"),
     ):
         done = tare(command[0], "-o", where, *command[1:])
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "out\n", 1)
@@ -258,4 +261,4 @@ def test_the_name_of_the_run_directory_has_values_in_place_of_patterns(
     assert (tmp_path / "app-12-1" / "meta.json").exists()
     refused = tare("run", "-o", "app-%j", "--", program, "true")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "%j is the id of the job, and the environment names none" in refused.stderr
+    assert refused.stderr == "tare: -o: %j is the id of the job, and the environment names none\n"

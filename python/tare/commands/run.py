@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -184,17 +185,11 @@ PrintSampleOption = Annotated[
 ]
 
 
-def _run_directory(text: str) -> Path:
-    """The value of -o, in which patterns stand for values."""
-    return new_path(patterns.expanded(text, os.environ))
-
-
 OutputOption = Annotated[
-    Path | None,
+    str | None,
     Option(
         "-o",
         "--output",
-        parser=_run_directory,
         metavar="DIR",
         help="The run directory. It must be empty or new. In its name, %j is the id of the job, "
         "%r how often it was restarted, %a its index in a job array, %d date and time (docs/nodes.md).",
@@ -303,7 +298,8 @@ def run(
         group=_group(group),
     )
     modules = () if quiet else FOR_SUMMARY
-    measured = measure(command, output, options, modules, or_unmeasured=or_unmeasured)
+    wanted = partial(_run_directory, output)
+    measured = measure(command, wanted, options, modules, or_unmeasured=or_unmeasured)
     if isinstance(measured, launch.Ending):
         return _exit_code(measured)
     if quiet:
@@ -313,6 +309,14 @@ def run(
     else:
         _summarize(measured, expect_records=not forward)
     return _exit_code(measured.ending)
+
+
+def _run_directory(name: str | None) -> Path | None:
+    """What -o names, with values in place of patterns. UsageError if that is no name."""
+    try:
+        return None if name is None else new_path(patterns.expanded(name, os.environ))
+    except ValueError as error:
+        raise UsageError(f"-o: {error}") from error
 
 
 def _stack(frames: int | None, sources: tuple[str, ...]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ class Measured:
 
 def measure(
     command: Sequence[str],
-    wanted: Path | None,
+    wanted: Callable[[], Path | None],
     options: Options,
     modules: Sequence[str] = (),
     *,
@@ -58,8 +58,10 @@ def measure(
 ) -> Measured | Ending:
     """Runs `command` under the preload library and leaves a run directory.
 
-    `modules`, beside what is needed here for the end, are loaded while the command runs. `or_unmeasured`: if
-    there can be no run directory, this is told, and the command runs as it would without tare.
+    `wanted` names that directory, unless it is to be named after program and time. CommandError: it cannot be
+    named. `modules`, beside what is needed here for the end, are loaded while the command runs.
+    `or_unmeasured`: if there can be no run directory, this is told, and the command runs as it would without
+    tare.
     """
     from tare import _native
 
@@ -68,7 +70,7 @@ def measure(
     name = program_name(command)
     held = signals.hold()
     try:
-        run_dir = directory.create(name, wanted, directory.group_number(options.group))
+        run_dir = directory.create(name, wanted(), directory.group_number(options.group))
         meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     except CommandError as error:
         if not or_unmeasured:
