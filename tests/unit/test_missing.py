@@ -70,7 +70,10 @@ def test_rows_are_one_for_each_world_and_host() -> None:
             {"launched": Launched(variable="PMI_RANK", rank=0, size=3)},
             "a launcher has started `tare run` itself, as rank 0 of 3 (PMI_RANK)",
         ),
-        ({"unseen": [Unseen(reason="static", executable="/a")]}, "they called MPI where tare does not"),
+        (
+            {"unseen": [Unseen(reason="static", executable="/a")]},
+            "they called MPI unseen by tare, as is said of them",
+        ),
         ({"command": ["mpirun", "-n", "1", "a", ":", "-n", "2", "env", "-i", "a"]}, "`env -i`"),
         ({"command": ["mpirun", "/bin/env", "-u", "LD_PRELOAD", "a"]}, "`/bin/env -u LD_PRELOAD`"),
         ({"command": ["mpirun", "env", "LD_PRELOAD=/my.so", "a"]}, "`LD_PRELOAD=/my.so`"),
@@ -90,6 +93,30 @@ def test_the_likely_cause_is_said(given: dict[str, Any], why: str) -> None:
     (said,) = said_of(OF_MPMD, **given)
     assert said.startswith("ranks 1-2 of 3 are missing: ")
     assert why in said
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (
+            {"unseen": [Unseen(reason="static", executable="/a")]},
+            "it called MPI unseen by tare, as is said of it",
+        ),
+        ({"command": ["mpirun", "env", "-i", "a"]}, "tare's environment (LD_PRELOAD, TARE_*) from it"),
+        ({"exit_code": 0}, "it probably started without"),
+        ({"exit_code": 1}, "it ended before it had left MPI_Init, where `tare run` does not see its memory"),
+        (
+            {"exit_code": 1, "unranked": 2},
+            "it may be among the 2 processes that ended before they had left MPI_Init",
+        ),
+        ({"exit_code": 1, "unranked": 1}, "it may be the process that ended before it had left MPI_Init"),
+    ],
+)
+def test_of_one_rank_that_is_missing_sentences_say_it(given: dict[str, Any], why: str) -> None:
+    (said,) = said_of([Missing(world=0, size=3, ranks=[(1, 1)])], **given)
+    assert said.startswith("rank 1 of 3 is missing: ")
+    assert why in said
+    assert " them" not in said and " they p" not in said
 
 
 def test_where_they_ran_is_no_guess() -> None:
@@ -145,7 +172,7 @@ def test_who_was_asked_in_vain_is_said() -> None:
 def test_nobody_is_sent_where_nothing_was_left() -> None:
     found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n2")]
     (said,) = said_of(found, searched=["n2"])
-    lost = "nothing of them is left on n2: its /dev/shm was emptied, or it has restarted"
+    lost = "nothing of it is left on n2: its /dev/shm was emptied, or it has restarted"
     assert said == f"rank 1 of 2 is missing: {lost}"
     (said,) = said_of(found, searched=["n3"])
     assert lost not in said

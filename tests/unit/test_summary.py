@@ -14,6 +14,7 @@ from tare import units
 from tare.analysis.rows import changed
 from tare.reporters import summary
 from tare.reporters.console import console
+from tare.runs.metadata import Missing
 from tare.runs.run import Run
 
 
@@ -41,6 +42,17 @@ def test_many_ranks_are_summarised(recording: Run) -> None:
     assert "40 on 1 host, 20 finished, 20 killed (rank 1, 3, 5, 7 and 16 more)" in text
     assert "% (rank 39)" in text
     assert "Net time" not in text
+
+
+def test_the_ranks_that_failed_stand_behind_how_they_ended(recording: Run) -> None:
+    states = ["finished", "killed", "running", "exited", "killed"]
+    set_processes(recording, [fake_native.process(rank, 10**6, states[rank]) for rank in range(5)])
+    recording.__dict__["missing"] = [Missing(world=0, size=6, ranks=[(5, 5)])]
+    text = " ".join(shown(recording).split())
+    assert (
+        "5 of 6 on 1 host, 1 finished, 1 exited (rank 3), 2 killed (rank 1, 4), 1 running, 1 missing" in text
+    )
+    assert "missing (" not in text
 
 
 def test_worlds_are_told_apart_where_there_are_several(recording: Run) -> None:

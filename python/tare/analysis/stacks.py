@@ -140,4 +140,6 @@ def limits(recorded: Run) -> Iterator[str]:
         if number:
             yield f"{number:,} of {taken:,} samples {sentence}"
     if threads := sum(row.unsampled_threads for row in rows):
-        yield f"{threads:,} threads were not sampled: the system had no timer for them (ulimit -i)"
+        which = units.number_of(threads, "thread was", "threads were")
+        them = units.noun(threads, "it", "them")
+        yield f"{which} not sampled: the system had no timer for {them} (ulimit -i)"

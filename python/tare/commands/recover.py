@@ -78,7 +78,9 @@ def recover(
         streams.say(f"  {message}")
     if collected.running:
         running = units.number_of(collected.running, "process still runs", "processes still run")
-        streams.say(f"  {running}; nothing of theirs was moved: repeat when they end")
+        them = units.noun(collected.running, "it", "them")
+        end = units.noun(collected.running, "it ends", "they end")
+        streams.say(f"  {running}; nothing of {them} was moved: repeat when {end}")
     if collected.unknown:
         streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
     # Elsewhere, what was left is known only if each node was named to the launcher.
@@ -105,7 +107,8 @@ def _say_part(collected: Collected | None) -> None:
         raise CommandError(last)
     if left := collected.running + collected.unknown:
         still = units.number_of(left, "process", "processes")
-        raise CommandError(f"{os.uname().nodename}: {still} may still run; nothing of theirs was moved")
+        them = units.noun(left, "it", "them")
+        raise CommandError(f"{os.uname().nodename}: {still} may still run; nothing of {them} was moved")
 
 
 def _completed(recording: Run, collected: Collected | None) -> str | None:

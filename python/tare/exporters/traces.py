@@ -41,7 +41,8 @@ def _tell_what_lacks(done: Exported, part: Part) -> None:
         left_out = units.number_of(
             done.ends, "end of a region or phase was", "ends of regions or phases were"
         )
-        streams.tell(f"tare: {left_out} left out, because {trace} has no begin for it")
+        them = units.noun(done.ends, "it", "them")
+        streams.tell(f"tare: {left_out} left out, because {trace} has no begin for {them}")
     if done.obstacle:
         streams.tell(f"tare: not all messages are shown: {done.obstacle}")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import streams
+from tare import streams, units
 from tare.analysis import rows
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
@@ -227,8 +227,9 @@ def _together(first: Collected | None, second: Collected | None) -> Collected | 
 
 def whose_end_is_unknown(count: int, run_dir: Path) -> str:
     """What to do about processes of which nothing here tells whether they run."""
-    who = f"{count:,} processes are" if count > 1 else "one process is"
+    who = units.number_of(count, "process is", "processes are")
+    have = units.noun(count, "it has", "they have")
     return (
         f"{who} on another machine, or in a container of which nothing is seen here, and may still run; "
-        f"when they have ended: tare recover --presume-ended {run_dir}"
+        f"when {have} ended: tare recover --presume-ended {run_dir}"
     )

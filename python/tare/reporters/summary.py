@@ -35,7 +35,7 @@ LABEL_WIDTH = 11
 # What the times of killed processes go up to.
 UNTIL = {
     "command": "before the command ended: counted as running until then",
-    "last_seen": "when is not known: counted up to the last call they began",
+    "last_seen": "when is not known: counted until the last call began",
 }
 INDENT = "  "
 MEASURED = Column("Measured", cell=lambda process: units.duration(process.threads_ns))
@@ -72,7 +72,8 @@ def overview(out: Console, recording: Run) -> None:
         _field(out, "sources", ", ".join(("MPI", *meta.options.sources)))
     _field(out, "wall time", f"{_wall(meta, processes)}, {recording.ending}")
     who = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
-    _field(out, who, _ranks(recording) if processes or not recording.unread else recording.unread)
+    text = _ranks(recording) if processes or not recording.unread else recording.unread
+    out.paragraph(text, f"{INDENT}{who:<{LABEL_WIDTH}}")
     if jobs := ranks.apart(recording):
         out.paragraph(apart(recording, jobs), INDENT + " " * LABEL_WIDTH)
     if earliest := _first_end(recording):
@@ -139,14 +140,13 @@ def _ranks(recording: Run) -> str:
     hosts = len({process.host for process in processes})
     absent = lacking - sum(not process.has_results for process in processes)
     of = f" of {len(processes) + absent}" if absent else ""
-    text = f"{len(processes)}{of} on {units.number_of(hosts, 'host')}, " + ", ".join(
-        f"{number} {state}" for state, number in states.items()
-    )
-    if lacking:
-        text += f", {lacking} missing"
-    failed = [process for process in processes if process.state in endings.EARLY]
-    if failed and len(failed) < len(processes):
-        text += f" (rank {_some_ranks(failed)})"
+    have_all_failed = set(states) <= set(endings.EARLY)
+    parts = [f"{len(processes)}{of} on {units.number_of(hosts, 'host')}"]
+    for state, number in states.items():
+        alike = [process for process in processes if process.state == state]
+        which = f" (rank {_some_ranks(alike)})" if state in endings.EARLY and not have_all_failed else ""
+        parts.append(f"{number} {state}{which}")
+    text = ", ".join([*parts, *([f"{lacking} missing"] if lacking else [])])
     if every > len(processes):
         text += f"; {units.number_of(every - len(processes), 'other process', 'other processes')}"
     return text

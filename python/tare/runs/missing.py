@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tare import rank_numbers
+from tare import rank_numbers, units
 from tare.runs import runner
 from tare.runs.metadata import Launched, Missing
 from tare.streams import visible
@@ -90,13 +90,15 @@ def of_launcher(launched: Launched) -> str:
 
 def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     meta = of.meta
+    is_one = count([missing]) == 1
+    they, them, their = ("it", "it", "its") if is_one else ("they", "them", "their")
     recover = f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
     if of.is_going_on:
         silent = of.answers is not None and of.answers.runner_is_silent
         return _unseen(missing.host or (meta.host if silent else None), of)
     if missing.host and missing.host in searched and missing.host != meta.host:
         on = visible(missing.host)
-        return f"nothing of them is left on {on}: its /dev/shm was emptied, or it has restarted"
+        return f"nothing of {them} is left on {on}: its /dev/shm was emptied, or it has restarted"
     if missing.host and missing.host == meta.host:
         on = f"a container, with a /dev/shm of its own, on {visible(missing.host)}"
         return f"no results have come from {on}; {recover} there takes what is left"
@@ -110,23 +112,28 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
-        return "they called MPI where tare does not see it, as is said of them"
+        return f"{they} called MPI unseen by tare, as is said of {them}"
     taken = _taken_by(meta.command)
     if taken:
-        return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from them"
+        return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     started = (
-        "they probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
-        "LD_PRELOAD, or a launcher that hands nothing on takes from them; or the run directory is not on a "
-        "file system that all hosts share"
+        f"{they} probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
+        f"LD_PRELOAD, or a launcher that hands nothing on takes from {them}; or the run directory is not on "
+        "a file system that all hosts share"
     )
     if meta.exit_code == 0:
         return started
     unranked = sum(process.rank < 0 for process in of.processes)
     if unranked >= count([missing]):
-        return f"they may be among the {unranked:,} processes that ended before they had left MPI_Init"
+        which = units.noun(
+            unranked,
+            "the process that ended before it",
+            f"among the {unranked:,} processes that ended before they",
+        )
+        return f"{they} may be {which} had left MPI_Init"
     return (
-        f"they ended before they had left MPI_Init, where `tare run` does not see their memory (on another "
-        f"host, in a container), and {recover} takes there what they have left; or {started}"
+        f"{they} ended before {they} had left MPI_Init, where `tare run` does not see {their} memory (on "
+        f"another host, in a container), and {recover} takes there what is left; or {started}"
     )
 
 
