@@ -162,7 +162,7 @@ def test_a_picture_as_text() -> None:
         "    +1.05 ms",
         "  the middle ▓█     4",
         "    -1.05 ms ▒",
-        "             rounds 5 to 6; darker: more ranks; at the right: now",
+        "             rounds 5 to 6; darker: more ranks; at the right: the last round",
     ]
     assert heat.text_lines("counter", "residual", [column(1, Bins(0, 3, (2,)))])[:2] == [
         "residual: its value",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +16,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from made_rounds import Made, Metric, add_chunks, decoded, named, rank_set, record
+from some_run import metadata
 from tare import _native
+from tare.commands.top import top
 from tare.errors import CommandError
 from tare.measuring import monitoring
 from tare.monitor import history
 from tare.monitor.live import Live
 from tare.monitor.screen import bars, cells
 from tare.reporters import rounds_figure
+from tare.runs import directory, runner
+from tare.runs.metadata import Options
 from tare.runs.rounds import RoundFile
 
 S = 1_000_000_000
@@ -187,9 +194,54 @@ def test_hosts_are_put_together(hosts: Hosts) -> None:
     assert send.share == pytest.approx(0.125) and send.imbalance == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(("apart_s", "pulls", "known_s"), [(0.5, False, 5), (4, False, 12), (4, True, 5)])
+def test_rates_are_told_as_those_of_now_for_some_intervals(
+    hosts: Hosts, apart_s: float, pulls: bool, known_s: int
+) -> None:
+    hosts.add(
+        names(), *[a_round(n, round(n * apart_s * S), {"MPI_Send": (n, n * S / 8, 1)}) for n in range(1, 5)]
+    )
+    live = Live(hosts.run, pulls=pulls)
+    live.update()
+    assert live.last is not None
+    until_ns = live.last.arrived_ns + known_s * S
+    (send,) = live.activities(until_ns)
+    assert send.share > 0 and live.silence_ns(until_ns) == 0
+    assert live.activities(until_ns + 1) == [] and live.silence_ns(until_ns + 1) == known_s * S + 1
+    (send,) = live.activities()
+    assert send.share > 0, "of a run that has ended, the last rates are told"
+    # A host from which nothing comes any more is left out, the others are told of.
+    begin_ns = until_ns // S + 60
+    idle = [a_round(n, (begin_ns + n) * S, {"MPI_Recv": (n, n, 1)}, who=rank_set((2, 2))) for n in (1, 2)]
+    hosts.add(made_rounds.names("MPI_Recv"), *idle, host="b")
+    live.update()
+    now_ns = live.last.arrived_ns
+    assert [each.event for each in live.activities(now_ns)] == ["MPI_Recv"] and live.silence_ns(now_ns) == 0
+
+
+@pytest.mark.parametrize("age_s", [0, 60])
+def test_a_run_that_hangs_has_no_rates(hosts: Hosts, capsys: pytest.CaptureFixture[str], age_s: int) -> None:
+    meta = metadata(state="running", runner=runner.this_process(), options=Options(monitor="1s"))
+    directory.write_meta(hosts.run, meta)
+    hosts.add(names(), *growing(4, time.time_ns() - age_s * S))
+    top(hosts.run, once=True)
+    told = capsys.readouterr().out
+    top(hosts.run, json=True)
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    if age_s:
+        assert re.search(
+            rf"^no round has come for 5\d\.\d s: `tare where {hosts.run}` says", told, re.MULTILINE
+        )
+        assert "Time now" not in told and rows == []
+    else:
+        assert "no round has come" not in told and "Time now" in told
+        assert [row["event"] for row in rows] == ["MPI_Send", "residual"]
+
+
 def test_nothing_yet_is_nothing(hosts: Hosts) -> None:
     live = Live(hosts.run)
     assert live.update() == 0 and live.activities() == [] and live.last is None and live.ranks == 0
+    assert live.silence_ns(time.time_ns()) == 0 and live.silence_ns(time.time_ns() + 6 * S) > 5 * S
 
 
 def test_shares_are_bars() -> None:

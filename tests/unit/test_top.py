@@ -37,6 +37,7 @@ class Made(Live):
         self.latest: Round | None = None
         self.lacking = Ranks(())
         self.new_rounds = 0
+        self.silent_ns = 0
 
     def update(self) -> int:
         found, self.new_rounds = self.new_rounds, 0
@@ -55,8 +56,11 @@ class Made(Live):
     def lost_ranks(self) -> Ranks:
         return self.lacking
 
-    def activities(self) -> list[Activity]:
-        return self.made
+    def silence_ns(self, now_ns: int) -> int:
+        return self.silent_ns
+
+    def activities(self, now_ns: int | None = None) -> list[Activity]:
+        return [] if self.silent_ns and now_ns is not None else self.made
 
     def hand_over(self, number: int, *made: Activity, lacking: Ranks = NOBODY) -> None:
         lost = rank_set(*lacking.runs)
@@ -262,17 +266,19 @@ def test_time_by_call_site_is_that_between_readings() -> None:
     assert sites.now() == [] and len(reporter.site_lines([])) == 1
 
 
-def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_is_told_and_has_no_rates() -> None:
     async def steps(driven: Driven, pilot: Pilot[None]) -> None:
-        assert driven.text("#silence") == ""
-        driven.app._heard -= 60
-        driven.app.refresh_now()
-        await pilot.pause()
-        assert "press w" in driven.text("#silence")
         driven.live.hand_over(1, activity("MPI_Send", 0.25))
-        driven.app.refresh_now()
-        await pilot.pause()
-        assert driven.text("#silence") == ""
+        for silent_s, going_on, said, rows in (
+            (0, True, "", 1),
+            (60, True, "no round for 60 s: press w to see where the ranks are", 0),
+            (0, True, "", 1),
+            (60, False, "", 1),
+        ):
+            driven.live.silent_ns, driven.going_on, driven.app._stay = silent_s * S, going_on, True
+            driven.app.refresh_now()
+            await pilot.pause()
+            assert (driven.text("#silence"), len(driven.rows())) == (said, rows)
 
     drive(steps)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from tare.runs.rounds import chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
     from tare._native import Kind
-    from tare.monitor.live import Live
+    from tare.monitor.live import Activity, Live
     from tare.runs.metadata import Metadata
 
 SCHEMA = "tare.top/1"
@@ -82,11 +83,16 @@ def _check_filter(run: Path, meta: Metadata) -> None:
         )
 
 
-def _shown(live: Live, event: str | None) -> tuple[Kind, str] | None:
+def _now_ns(run: Path, meta: Metadata) -> int | None:
+    """The Unix time; None if the run has ended, of which the last rounds are shown."""
+    return time.time_ns() if _goes_on(run, meta) else None
+
+
+def _shown(live: Live, activities: Sequence[Activity], event: str | None) -> tuple[Kind, str] | None:
     """The event whose histograms are shown: the chosen one, or the one with most time now that has any."""
     known = live.columns.events()
     if event is None:
-        first = [(activity.kind, activity.event) for activity in live.activities()] + known
+        first = [(activity.kind, activity.event) for activity in activities] + known
         return next((each for each in first if each in known), None)
     found = next((each for each in known if each[1] == event), None)
     if found is None and live.last is not None:
@@ -104,18 +110,21 @@ def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
     from tare.reporters.console import console
 
     out = console()
-    if not _goes_on(run, meta):
+    now_ns = _now_ns(run, meta)
+    if now_ns is None:
         out.line(f"{run} has ended.")
-    reporter.show(out, live.rounds, live.last, live.activities())
-    if shown := _shown(live, event):
+    activities = live.activities(now_ns)
+    silent_ns = 0 if now_ns is None else live.silence_ns(now_ns)
+    reporter.show(out, run, live.rounds, live.last, activities, silent_ns)
+    if shown := _shown(live, activities, event):
         shades = heat.SHADES if out.draws else heat.PLAIN_SHADES
         reporter.show_heat(out, heat.text_lines(*shown, live.columns.of(*shown), shades))
 
 
-def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
+def _histogram(live: Live, activities: Sequence[Activity], event: str | None) -> dict[str, Any] | None:
     from tare import _native
 
-    shown = _shown(live, event)
+    shown = _shown(live, activities, event)
     if shown is None:
         return None
     rounds = [
@@ -133,7 +142,7 @@ def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
 
 
 def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
-    last = live.last
+    last, activities = live.last, live.activities(_now_ns(run, meta))
     content: dict[str, Any] = {
         "going_on": runner.is_going_on(run, meta),
         "rounds": live.rounds,
@@ -144,8 +153,8 @@ def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> Non
         "lost_ranks": str(live.lost_ranks) or None,
         "taken": live.taken,
         "lost": live.lost,
-        "histogram": _histogram(live, event),
-        "rows": [vars(activity) for activity in live.activities()],
+        "histogram": _histogram(live, activities, event),
+        "rows": [vars(activity) for activity in activities],
     }
     print_json(SCHEMA, run, content)
 

@@ -172,7 +172,8 @@ class _Watching:
 
         live = self._live
         lost = self._lost(self._cost_so_far() if self._is_loss_asked else None)
-        return Seen(time.monotonic(), live.activities(), live.taken, lost, live.lost_ranks, self._hang)
+        activities = live.activities(time.time_ns() if self._going_on else None)
+        return Seen(time.monotonic(), activities, live.taken, lost, live.lost_ranks, self._hang)
 
     def _lost(self, cost: TotalCost | None) -> int:
         """Snapshots. Of a round that all ranks have lost nothing comes; their account has it."""

@@ -168,7 +168,7 @@ def text_lines(kind: Kind, event: str, columns: Sequence[Column], shades: str = 
         label, now = _label(found, line), line.ranks[-1] or ""
         shaded.append(f"{label:>{LABEL}} {shades_of(line, found.totals, shades)} {now:>5}".rstrip())
     heading = f"{visible(event)}: {what}"
-    return [heading, *shaded, f"{'':{LABEL}} {ends}; darker: more ranks; at the right: now"]
+    return [heading, *shaded, f"{'':{LABEL}} {ends}; darker: more ranks; at the right: the last round"]
 
 
 def _label(found: Picture, line: Line) -> str:

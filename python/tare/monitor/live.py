@@ -31,6 +31,9 @@ OF_LATE_NS = 10 * NS_PER_S
 MISSING_NS = 2 * NS_PER_S
 # Of runs whose ranks offload when they are asked.
 REQUEST_EVERY_S = 1.0
+# If no round has come for so long, and for so many intervals, the last rates are not those of now.
+SILENT_AFTER_NS = 5 * NS_PER_S
+SILENT_INTERVALS = 3
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,15 @@ class _Host:
 
     file: RoundFile
     last: Round | None = None
+    interval_ns: int = 0  # from the round before it to the last one
     fullest: Round | None = None  # the newest with most ranks, of late
     kept: deque[_Kept] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
 
     def take(self, made: Round) -> None:
         if not made.filter:
             return
+        if self.last is not None:
+            self.interval_ns = made.first_ns - self.last.first_ns
         self.last = made
         events = made.events
         if not events:
@@ -103,6 +109,13 @@ class _Host:
         most = MAX_SUMS // (len(sums) + 1)
         while self.kept[0].at_ns < made.first_ns - KEPT_NS or len(self.kept) > max(most, 1):
             self.kept.popleft()
+
+    def silence_ns(self, now_ns: int, *, pulls: bool) -> int:
+        """How long no round has come, if others should have come since; else 0. `pulls`: if asked for."""
+        assert self.last is not None
+        age_ns = now_ns - self.last.arrived_ns
+        interval_ns = 0 if pulls else self.interval_ns
+        return age_ns if age_ns > max(SILENT_AFTER_NS, SILENT_INTERVALS * interval_ns) else 0
 
     def latest(self) -> _Kept:
         """The newest whose ranks are those of an earlier one, both of the last ten seconds; without any, the
@@ -133,6 +146,7 @@ class Live:
         self._run_dir = run_dir
         self._pulls = pulls
         self._requested = -REQUEST_EVERY_S  # time.monotonic()
+        self._began_ns = time.time_ns()
         self._hosts: dict[Path, _Host] = {}
         self.rounds = 0
         self.lost = 0  # snapshots of ranks that are in no round, and the ranks that are in one:
@@ -201,6 +215,17 @@ class Live:
         found = (silent.since(rank) for silent in self._silent.values())
         return min((time_ns for time_ns in found if time_ns is not None), default=None)
 
+    def silence_ns(self, now_ns: int) -> int:
+        """How long no round of any host has come up to this Unix time, while the run went on; 0: not so long
+        that the rates of the last rounds would not be those of now."""
+        if self.last is None:
+            waited_ns = now_ns - self._began_ns
+            return waited_ns if waited_ns > SILENT_AFTER_NS else 0
+        return min(
+            (host.silence_ns(now_ns, pulls=self._pulls) for host in self._hosts.values() if host.last),
+            default=0,
+        )
+
     def totals(self) -> list[Event]:
         """What each event has had since the start, over the ranks of the last rounds. Without a rank that has
         lost a round, means would be others: the round before is told then."""
@@ -210,11 +235,15 @@ class Live:
             if not rounds.is_outside_phases(event.kind, event.name)
         ]
 
-    def activities(self) -> list[Activity]:
-        """Most time now first; of several hosts each event once."""
+    def activities(self, now_ns: int | None = None) -> list[Activity]:
+        """Most time now first; of several hosts each event once.
+
+        `now_ns`: the Unix time, of a run that goes on. Hosts of which no round has come for too long are left
+        out then: what their ranks do now is not known.
+        """
         found: dict[tuple[Kind, str], list[tuple[int, Activity]]] = {}
         for host in self._hosts.values():
-            if not host.kept:
+            if not host.kept or (now_ns is not None and host.silence_ns(now_ns, pulls=self._pulls)):
                 continue
             for activity, ranks in _of_host(host):
                 found.setdefault((activity.kind, activity.event), []).append((ranks, activity))

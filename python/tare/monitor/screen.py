@@ -16,14 +16,14 @@ from tare import units
 from tare.monitor import heat
 from tare.monitor.live import Activity, Live
 from tare.streams import visible
+from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tare._native import Kind
 
 REFRESH_S = 0.5
 SITES_EVERY_S = 1.0
-# So long without a round, and it is asked where the ranks are.
-SILENT_AFTER_S = 5.0
+COST_EVERY_S = 5.0
 BARS = " ▁▂▃▄▅▆▇█"
 COLUMNS = ("What", "Kind", "Time now", "Calls/s", "Bytes/s", "Imbalance", "Most", "Least", "Last 30 s")
 
@@ -143,7 +143,6 @@ class Top(App[None]):
         self._stay = stay
         self._paused = False
         self._ended = False
-        self._heard = time.monotonic()
         self._asked = 0.0
         self._cost_text = ""
         self._hang = hang
@@ -175,8 +174,7 @@ class Top(App[None]):
         if not self.query("#activities"):
             return  # not there yet, or no longer
         going_on = self._is_going_on()  # before what is read: so nothing is missed at the end
-        if self._live.update():
-            self._heard = time.monotonic()
+        self._live.update()
         self._ended = not going_on
         if self._ended:
             self._hang_text = ""
@@ -195,7 +193,7 @@ class Top(App[None]):
         top = table.scroll_y
         self._notice_choice(table)
         table.clear()
-        rows = {(each.kind, each.event): cells(each) for each in self._live.activities()}
+        rows = {(each.kind, each.event): cells(each) for each in self._live.activities(self._now_ns())}
         if not rows:
             rows = {each: cells_without_rates(*each) for each in self._live.columns.events()}
         self._shown = list(rows)
@@ -231,9 +229,13 @@ class Top(App[None]):
         widget.update("\n".join(lines))
         widget.display = bool(lines) and self._shows_heat
 
+    def _now_ns(self) -> int | None:
+        """The Unix time; None if the run has ended, of which the last rounds are shown."""
+        return None if self._ended else time.time_ns()
+
     def _about(self) -> str:
         now = time.monotonic()
-        if now - self._asked > SILENT_AFTER_S or self._ended:
+        if now - self._asked > COST_EVERY_S or self._ended:
             self._cost_text, self._asked = self._cost(), now
         state = "ended" if self._ended else "paused" if self._paused else "running"
         last = self._live.last
@@ -260,10 +262,11 @@ class Top(App[None]):
     def _silence(self) -> str:
         if self._hang_text and not self._ended:
             return visible(self._hang_text)
-        silent_s = time.monotonic() - self._heard
-        if self._ended or silent_s < SILENT_AFTER_S:
+        now_ns = self._now_ns()
+        silent_ns = 0 if now_ns is None else self._live.silence_ns(now_ns)
+        if not silent_ns:
             return ""
-        return f"no round for {silent_s:.0f} s: press w to see where the ranks are"
+        return f"no round for {silent_ns / NS_PER_S:.0f} s: press w to see where the ranks are"
 
     def action_where(self) -> None:
         self.push_screen(Where(self._where()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import units
@@ -38,8 +40,10 @@ COLUMNS = (
 )
 
 
-def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Activity]) -> None:
-    """Prints the last round and the activities of `tare top --once`."""
+def show(
+    out: Console, run: Path, rounds: int, last: Round | None, activities: Sequence[Activity], silent_ns: int
+) -> None:
+    """Prints the last round and the activities of `tare top --once`; `silent_ns`: how long none has come."""
     if last is None:
         return out.line("no round yet")
     missing = f", without {last.lost}" if len(last.lost) else ""
@@ -48,6 +52,11 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
         f"{units.number_of(len(last.ranks), 'rank')}{missing}; "
         f"delay {units.duration(last.delay_ns)}"
     )
+    if silent_ns:
+        out.line(
+            f"no round has come for {units.duration(silent_ns)}: "
+            f"`tare where {shlex.quote(str(run))}` says where the ranks are"
+        )
     if not activities:
         return None
     terminal.show_sheet(out, Sheet.of(COLUMNS, activities))
