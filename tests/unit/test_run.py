@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes.util
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -218,6 +219,33 @@ def test_run_that_was_itself_killed_is_recovered(tare: Tare, program: Path, tmp_
     assert (done.returncode, done.stdout) == (0, "r: took over 1 process, 3 events\n")
     assert meta(tmp_path / "r")["state"] == "recovered"
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["meta.json", "node.tare"]
+
+
+def test_recover_on_another_node_says_what_it_does_not_know_yet(
+    tare: Tare, program: Path, tmp_path: Path
+) -> None:
+    tare("run", "-q", "-o", "r", "--", program, "true")
+    written = meta(tmp_path / "r")
+    written.update(state="running", host="n0", exit_code=None, wall_ns=None, ranks=None, collected=None)
+    written["runner"].update(machine="fedcba9876543210")
+    (tmp_path / "r" / "meta.json").write_text(json.dumps(written))
+    os.utime(tmp_path / "r" / "meta.json", (time.time() - 100, time.time() - 100))
+    why = (
+        "`tare run` on n0 may still run, as far as is seen here; if it has ended, "
+        f"`tare recover {tmp_path / 'r'}` there takes what is left, or repeat here in "
+    )
+    launched = tare("recover", "r", "--launch", "false {host}")
+    assert launched.returncode == 1 and launched.stderr.count("\n") == 1
+    found = re.search(re.escape(f"tare: nothing was started on n0: {why}") + r"([\d.]+) s", launched.stderr)
+    assert found is not None and 0 < float(found[1]) <= 20
+    assert why not in launched.stdout
+    assert time.time() - (tmp_path / "r" / "meta.json").stat().st_mtime > 99, (
+        "it is no sign of life of tare run"
+    )
+    alone = tare("recover", "r")
+    assert alone.returncode == 0 and f"  {why}" in alone.stdout
+    os.utime(tmp_path / "r" / "meta.json", (0, 0))
+    assert why not in tare("recover", "r").stdout
 
 
 def test_closed_standard_error_does_not_change_the_exit_code(program: Path, tmp_path: Path) -> None:

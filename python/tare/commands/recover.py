@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
@@ -11,9 +13,10 @@ from tare.errors import CommandError
 from tare.measuring import elsewhere, keepers
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
 from tare.options import Option
-from tare.runs import missing
+from tare.runs import missing, runner
 from tare.runs.run import open_run
-from tare.runs.runner import is_going_on
+from tare.streams import visible
+from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tare._native import Collected
@@ -54,20 +57,28 @@ def recover(
     meta = recording.meta
     options = ["--presume-ended"] if presume_ended else []
     asked = missing.hosts(recording)
+    is_presumed = runner.presumed_s(recording.run_dir, meta) > 0
     troubles = elsewhere.recover(recording.run_dir, words, asked, options) if words else []
     if part:
         _say_part(collect(recording.run_dir, meta, presume_ended=presume_ended))
         return
     collected = collect(recording.run_dir, meta, presume_ended=presume_ended)
     left = collected.running + collected.unknown if collected else 0
-    if meta.state == "running" and not left and not is_going_on(recording.run_dir, meta):
+    if meta.state == "running" and not left and not runner.is_going_on(recording.run_dir, meta):
         meta.state = "recovered"
-    unwritten = _completed(recording, collected)
+    with runner.untouched(recording.run_dir, meta):
+        unwritten = _completed(recording, collected)
+    why_not_yet = _why_not_yet(recording) if is_presumed else ""
+    # Elsewhere, what was left is known only if each node was named to the launcher.
+    names_nodes = launch is not None and elsewhere.names_nodes(launch)
+    searched = {*asked} if names_nodes and not troubles else set()
+    if why_not_yet and names_nodes and meta.host not in asked:
+        troubles.append(f"nothing was started on {visible(meta.host)}: {why_not_yet}")
+        why_not_yet = ""
     keepers.forget(recording.run_dir)
     if collected is None:
-        raise CommandError(
-            unwritten or f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
-        )
+        nothing = f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
+        raise CommandError(unwritten or "; ".join(troubles) or why_not_yet or nothing)
     *messages, why_kept = collected.messages if collected.kept else [*collected.messages, None]
     if collected.processes or not (why_kept or unwritten):
         streams.say(
@@ -83,15 +94,26 @@ def recover(
         streams.say(f"  {running}; nothing of {them} was moved: repeat when {end}")
     if collected.unknown:
         streams.say(f"  {whose_end_is_unknown(collected.unknown, run)}")
-    # Elsewhere, what was left is known only if each node was named to the launcher.
-    reached = launch is not None and not troubles and elsewhere.names_nodes(launch)
-    searched = {*asked} if reached else set()
+    if why_not_yet:
+        streams.say(f"  {why_not_yet}")
     if not (left or collected.kept):
         searched.add(os.uname().nodename)
     for line in missing.sentences(open_run(run), searched):
         streams.say(f"  {line}")
     if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
+
+
+def _why_not_yet(recording: Run) -> str:
+    """What to do about the node of a `tare run` that may have ended, which is not known here."""
+    meta = recording.meta
+    who = "`tare run`" if meta.runner is not None and meta.runner.touches else "the program"
+    left_s = max(math.ceil(runner.presumed_s(recording.run_dir, meta)), 1)
+    return (
+        f"{who} on {visible(meta.host)} may still run, as far as is seen here; if it has ended, "
+        f"`tare recover {shlex.quote(visible(str(recording.run_dir.resolve())))}` there takes what is left, "
+        f"or repeat here in {units.duration(left_s * NS_PER_S)}"
+    )
 
 
 def _say_part(collected: Collected | None) -> None:

@@ -94,9 +94,35 @@ def is_going_on(run_dir: Path, meta: Metadata) -> bool:
         found = _stat_of(meta.runner.pid)
         alive = found is not None and found[_STATE] not in _ENDED
         return alive and found is not None and int(found[_START]) == meta.runner.start_ticks
-    if meta.runner.touches:
-        return _age_s(run_dir / META) < GONE_AFTER_S
-    return min(map(_age_s, [run_dir / META, *run_dir.glob("*.tare")])) < SILENT_AFTER_S
+    return _presumed_s(run_dir, meta.runner) > 0
+
+
+def presumed_s(run_dir: Path, meta: Metadata) -> float:
+    """How long the run will still count as going on here if nobody writes to it any more.
+
+    0: it does not, or it is known to go on.
+    """
+    if meta.state != "running" or meta.runner is None or _knows_pids(meta.runner, meta.host):
+        return 0.0
+    return max(_presumed_s(run_dir, meta.runner), 0.0)
+
+
+@contextmanager
+def untouched(run_dir: Path, meta: Metadata) -> Iterator[None]:
+    """Whoever writes meta.json meanwhile gives no sign of life of the runner."""
+    if not presumed_s(run_dir, meta):
+        yield
+        return
+    touched_ns = (run_dir / META).lstat().st_mtime_ns
+    yield
+    with suppress(OSError):
+        os.utime(run_dir / META, ns=(touched_ns, touched_ns), follow_symlinks=False)
+
+
+def _presumed_s(run_dir: Path, runner: Runner) -> float:
+    if runner.touches:
+        return GONE_AFTER_S - _age_s(run_dir / META)
+    return SILENT_AFTER_S - min(map(_age_s, [run_dir / META, *run_dir.glob("*.tare")]))
 
 
 def is_here(meta: Metadata) -> bool:
