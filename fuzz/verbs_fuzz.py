@@ -66,11 +66,11 @@ def of_rounds(data: bytes) -> None:
     live.update()
     out = Console(io.StringIO(), 80)
     activities = live.activities()
-    reporter.show(out, live.rounds, live.last, activities)
+    reporter.show(out, NOWHERE, live.rounds, live.last, activities, 0)
     for event in live.columns.events()[:4]:
         reporter.show_heat(out, heat.text_lines(*event, live.columns.of(*event)))
     rows = [vars(activity) for activity in activities]
-    shown = {"histogram": top._histogram(live, None), "lost": str(live.lost_ranks), "rows": rows}
+    shown = {"histogram": top._histogram(live, activities, None), "lost": str(live.lost_ranks), "rows": rows}
     json.write(io.StringIO(), "fuzz", None, shown)
     live.silent_since(3)
     now = Snapshot(

@@ -188,6 +188,8 @@ def _message_received(of: Meaning) -> Iterator[str]:
         yield "Receives<A> receives{status}"
     if of.form == "blocking" and of.kind == "exchange":
         yield "AlsoReceives<A> receives{source, recvtag, status}"
+    if of.form == "nonblocking" and of.kind == "exchange":
+        yield "ReceivesLater<A> receives{source, recvtag}"
 
 
 def _passed(of: Meaning) -> Iterator[str]:

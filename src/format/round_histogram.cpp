@@ -20,11 +20,6 @@ struct [[gnu::packed]] HistogramHead {
 // Other nodes' numbers of ranks may be wrong. A sum that wraps around could become 0.
 void add_to(std::uint32_t& count, std::uint32_t more) { count += std::min(more, UINT32_MAX - count); }
 
-std::uint64_t whole(double value) {
-  if (!(value > 0)) return 0;
-  return static_cast<std::uint64_t>(std::min(value, largest));
-}
-
 }  // namespace
 
 double Histogram::width() const { return std::ldexp(1.0, static_cast<int>(exponent_)); }
@@ -61,7 +56,8 @@ void Histogram::cover(std::uint32_t exponent, std::uint64_t first, std::uint64_t
 }
 
 void Histogram::add(double value, std::span<std::uint32_t> counts) {
-  const std::uint64_t number = whole(value);
+  if (!(value >= 0 && value <= largest)) return;
+  const auto number = static_cast<std::uint64_t>(value);
   const std::uint64_t bin = (number >> exponent_) - first_;
   if (size_ != 0 && bin < counts.size()) {  // counts after the last bin are 0
     size_ = std::max(size_, static_cast<std::uint32_t>(bin) + 1);

@@ -6,7 +6,8 @@
 // given number of bins. Two histograms are widened until their union fits. Widening is associative, so the result is
 // exactly that of all ranks at once, for any tree.
 //
-// Metrics are counts and nanoseconds, so the narrowest width is one. Negative values and NaN count as 0.
+// Metrics are counts and nanoseconds, so the narrowest width is one. Values of counters that have no bin are left out:
+// negative ones, NaN, and those beyond 2^62.
 #pragma once
 
 #include <cstdint>

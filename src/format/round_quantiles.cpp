@@ -10,8 +10,9 @@ double base_of(double error) { return (1 + error) / (1 - error); }
 }  // namespace
 
 void QuantileSketch::add(double value, double error) {
-  if (!(value > 1)) {
+  if (!(value >= 1)) {
     ++zeros_;
+    collapsed_ |= value != 0;
     return;
   }
   value = std::min(value, 0x1p1000);
@@ -81,7 +82,7 @@ double QuantileSketch::quantile(double q, double error) const {
 bool QuantileSketch::is_bounded(double q) const {
   if (!collapsed_ || count() == 0) return true;
   const Bucket* bucket = bucket_of(q);
-  return bucket == nullptr || bucket->index > buckets_.back().index - max_buckets + 1;
+  return bucket != nullptr && bucket->index + max_buckets > buckets_.back().index + 1;
 }
 
 void QuantileSketch::write(Writer& out) const {

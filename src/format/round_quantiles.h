@@ -7,7 +7,8 @@
 // bound does not hold for quantiles in that one. Buckets depend only on the values, so the result is exactly that of
 // all ranks at once, for any tree.
 //
-// Values of at most 1 (nanosecond, call, byte), negative ones and NaN count as 0.
+// Values below 1 (nanosecond, call, byte) count as 0. If one of them is another value, as those of counters may be, or
+// NaN, the bound does not hold for quantiles that are 0.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class QuantileSketch {
 
   std::uint64_t zeros_ = 0;
   std::vector<Bucket> buckets_;  // ascending; all within max_buckets of the last
-  bool collapsed_ = false;
+  bool collapsed_ = false;       // the bound does not hold for the lowest
 };
 
 struct QuantileTable {

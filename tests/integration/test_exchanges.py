@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import tare as package
 from environments import MpiEnvironment, compile_c
 from expectations import symbols_of
 from measured import PROGRAMS, measure
 
 PROC_NULL = -2
 ANY_TAG = -1
+ANY_SOURCE = -1
 SENT = ("peer", "tag", "bytes")
 RECEIVED = ("source", "source_tag", "received", "source_world")
 # As in sendrecv.c: in order, of each rank.
@@ -64,3 +67,11 @@ def test_exchanges(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
                 nothing if silent else (1 - rank, 8, received),
                 nothing if silent else (1 - rank, 9, 24),
             ]
+    if "mpi_isendrecv" in symbols_of(program):
+        for function, source, tag in (("MPI_Isendrecv", ANY_SOURCE, 8), ("MPI_Isendrecv_replace", 1, 9)):
+            (row,) = (row for row in rows if (row["rank"], row["function"]) == (0, function))
+            assert (row["source"], row["source_tag"]) == (source, tag)
+        messages = package.open(measured.directory).messages
+        channel = [row for row in pa.table(messages).to_pylist() if (row["source"], row["tag"]) == (0, 9)]
+        assert [row["bytes"] for row in channel] == [24, 32, 40, 48]
+        assert [row["received_bytes"] for row in channel] == [None if silent else 24, 32, 40, 48]

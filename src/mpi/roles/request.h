@@ -104,6 +104,20 @@ struct AlsoReceives : Receives<A> {
   }
 };
 
+// The receive of MPI_Isendrecv. The status of the request may not say what was received.
+template <class A>
+struct ReceivesLater : Describes {
+  static constexpr unsigned traffic = recorder::exchanges;
+  std::int32_t source, tag;
+  ReceivesLater(int s, int t) noexcept : source(Peer<A>::normal(s)), tag(Tag<A>::normal(t)) {}
+
+  void after(Thread&, recorder::Call& call, int result) noexcept {
+    if (result != A::success) return;
+    call.source = source;
+    call.source_tag = tag;
+  }
+};
+
 // A probe: describes a message and moves none.
 template <class A>
 struct Probes : Receives<A> {

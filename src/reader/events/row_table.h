@@ -19,6 +19,8 @@ namespace tare::reader {
 
 // Counts as columns have them.
 inline std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+// Sums of bytes; the largest number stands for those that are larger.
+inline std::int64_t saturated(std::uint64_t sum) { return as_int64(sum > INT64_MAX ? INT64_MAX : sum); }
 inline std::optional<std::int64_t> rounded(std::optional<double> number) {
   return number ? std::optional<std::int64_t>(std::llround(*number)) : std::nullopt;
 }

@@ -233,6 +233,16 @@ TEST_F(MatcherTest, AMatchedProbeStandsForItsReceive) {
   EXPECT_EQ(lines(), (Lines{"0->1 0 10 30", "0->1 10 20 20"}));
 }
 
+TEST_F(MatcherTest, MessagesThatWereProbedTogetherAreToldApartByTheirLength) {
+  for (const std::uint64_t bytes : {10, 20, 30}) ranks[0].call("MPI_Send", 10, 1, 3, format::no_request, 1, bytes);
+  ranks[1].compute(100);
+  for (int i = 0; i < 3; ++i) ranks[1].call("MPI_Mprobe", 10, 0, 3);
+  for (const std::uint64_t bytes : {30, 10, 20}) ranks[1].call("MPI_Mrecv", 10, 0, 3, format::no_request, 1, bytes);
+  match();
+  for (const Message& message : messages) EXPECT_EQ(message.sent.bytes, message.received.bytes);
+  EXPECT_EQ(messages.size(), 3U);
+}
+
 TEST_F(MatcherTest, AnotherThreadMayComplete) {
   ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].call("MPI_Irecv", 10, 0, 3, 5);

@@ -74,12 +74,19 @@ void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCa
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
 }
 
-// The receive of a message that a probe matched before. It takes the oldest one of the channel.
+// The receive of a message that a probe matched before. It takes the oldest one of the channel that is as long, or else
+// the oldest one: which of them the program has given to the receive is not recorded.
 MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
   const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag, of.epoch});
   if (found == receives.probed.end()) return none;
-  const Slot slot = found->second.front();
-  found->second.pop_front();
+  std::deque<Slot>& probed = found->second;
+  auto at = std::find_if(probed.begin(), probed.end(), [&](Slot each) {
+    const Slot other = halves_[each].other;
+    return other != none && halves_[other].part.bytes == of.bytes;
+  });
+  if (at == probed.end()) at = probed.begin();
+  const Slot slot = *at;
+  probed.erase(at);
   if (found->second.empty()) receives.probed.erase(found);
   halves_[slot].part.bytes = of.bytes;
   return slot;

@@ -48,13 +48,17 @@ std::uint64_t unmeasured_ticks(const Process& process) {
   return static_cast<std::uint64_t>(ticks);
 }
 
-// The ticks in calls that were only counted; nothing if the error is not known for more of them than may be.
-std::optional<double> ticks_of_counted_calls(const Process& process, const Totals& totals) {
+// A share is not told if half of its confidence interval is wider: what would be decided by it?
+constexpr double max_error_of_share = 0.05;
+
+// The ticks in calls that were only counted; no error if it is not known for more of them than may be. The errors of
+// functions add up, because the same spells are measured of all.
+Estimate ticks_of_counted_calls(const Process& process, const Totals& totals) {
   std::map<std::uint16_t, const SpellSums*> sums_of;
   for (const SpellSums& sums : process.spell_sums)
     if (sums.site == format::all_sites) sums_of[FunctionNames::lookup(*process.functions, sums.function)] = &sums;
   const Unrepresented unrepresented = unrepresented_calls(process);
-  double counted = 0, unknown = 0, ticks = 0;
+  double counted = 0, unknown = 0, ticks = 0, error = 0;
   for (const auto& [function, of] : totals.by_function) {
     const auto calls = static_cast<double>(of.counted);
     const auto found = sums_of.find(function);
@@ -63,9 +67,10 @@ std::optional<double> ticks_of_counted_calls(const Process& process, const Total
                    unrepresented, found == sums_of.end() ? nullptr : found->second);
     ticks += estimate.value;
     counted += calls;
+    error += estimate.error.value_or(0);
     if (!estimate.error) unknown += calls;
   }
-  return Unrepresented::is_known(counted, unknown) ? std::optional(ticks) : std::nullopt;
+  return {ticks, Unrepresented::is_known(counted, unknown) ? std::optional(error) : std::nullopt};
 }
 
 }  // namespace
@@ -97,10 +102,10 @@ Account account_of(const Process& process, const Totals& totals) {
   account.unreturned_ns = clock.duration_ns(under_way);
   account.whole_mpi_ns = account.mpi_ns;
   if (account.counted_ns > 0) {
-    const auto ticks = ticks_of_counted_calls(process, totals);
+    const Estimate ticks = ticks_of_counted_calls(process, totals);
     const std::int64_t all_ns = sum(account.threads_ns, account.counted_ns);
-    if (ticks)
-      account.whole_mpi_ns = std::min(sum(account.mpi_ns, rounded_ns(*ticks * clock.rate())), all_ns);
+    if (ticks.error && *ticks.error * clock.rate() <= max_error_of_share * static_cast<double>(all_ns))
+      account.whole_mpi_ns = std::min(sum(account.mpi_ns, rounded_ns(ticks.value * clock.rate())), all_ns);
     else
       account.whole_mpi_ns = std::nullopt;
   }

@@ -59,6 +59,38 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+// In MPI for 100 µs while calls were measured, and about as long while they were only counted: in each of ten measured
+// spells, which represent one other each, for `ticks` and `other_ticks` by turns.
+std::optional<std::int64_t> whole_mpi_ns(double ticks, double other_ticks) {
+  const FunctionNames::Map numbers{0};
+  Process process = process_of(1'000'000);
+  process.functions = &numbers;
+  process.record.counted_ticks = 400'000;
+  format::SpellSums sums{};
+  sums.site = format::all_sites;
+  sums.spells = 10;
+  for (int spell = 0; spell < 10; ++spell) {
+    const double calls = 10, in_spell = spell % 2 == 0 ? ticks : other_ticks;
+    sums.calls += calls;
+    sums.ticks += in_spell;
+    sums.calls_calls += 2 * calls * calls;
+    sums.ticks_ticks += 2 * in_spell * in_spell;
+    sums.calls_of_function += 2 * calls * calls;
+    sums.ticks_of_function += 2 * in_spell * calls;
+  }
+  process.spell_sums.push_back(sums);
+  Totals totals;
+  totals.net_ticks = 100'000;
+  totals.by_function[0] = {100, 100, 100'000};
+  return account_of(process, totals).whole_mpi_ns;
+}
+
+TEST(AccountTest, AShareOfCountedCallsThatIsTooUncertainIsNotKnown) {
+  EXPECT_NEAR(static_cast<double>(whole_mpi_ns(10'000, 10'000).value_or(0)), 200'000, 1);
+  EXPECT_NEAR(static_cast<double>(whole_mpi_ns(8'000, 12'000).value_or(0)), 200'000, 1);
+  EXPECT_FALSE(whole_mpi_ns(1'000, 19'000)) << "of a net time of 800 µs, it is known to some 60 µs";
+}
+
 // A budget may leave a program without spells.
 TEST(AccountTest, WhatWasOnlyCountedOutsideOfSpellsIsNotInTheTimeOfThreads) {
   Process process = process_of(10'000);

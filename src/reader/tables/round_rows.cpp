@@ -61,9 +61,10 @@ std::optional<Rows> quantiles(const RoundNames& names, Reader& in) {
     for (const double share : shares) {
       ReductionRow& row = rows.emplace_back(row_of(event, i % metric_count));
       row.quantile = share;
-      row.value = table.sketches[i].quantile(share, table.error);
       row.count = static_cast<std::int64_t>(count);
-      if (!std::isfinite(*row.value)) return std::nullopt;
+      const double value = table.sketches[i].quantile(share, table.error);
+      if (!std::isfinite(value)) return std::nullopt;
+      if (table.sketches[i].is_bounded(share)) row.value = value;
     }
   }
   return rows;

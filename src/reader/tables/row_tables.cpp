@@ -45,9 +45,9 @@ Result<TableStream> peer_table(Run& run, const TablesQuery& query) {
     rows.push_back({.world_rank = {sum.world, sum.rank},
                     .peer = if_known(sum.peer),
                     .sent_messages = as_int64(sum.sent_messages),
-                    .sent_bytes = as_int64(sum.sent_bytes),
+                    .sent_bytes = saturated(sum.sent_bytes),
                     .received_messages = as_int64(sum.received_messages),
-                    .received_bytes = as_int64(sum.received_bytes),
+                    .received_bytes = saturated(sum.received_bytes),
                     .communicator = texts.communicator(sum.communicator).communicator,
                     .communicator_size =
                         is_known ? std::optional(run.communicators()[static_cast<std::size_t>(sum.communicator)].size)
@@ -78,7 +78,7 @@ Result<TableStream> phase_table(Run& run, const TablesQuery& query) {
                     .calls_ns = sum.mpi_ns,
                     .calls_share = has_all_calls ? std::optional(share(sum.mpi_ns, sum.time_ns)) : std::nullopt,
                     .timed_calls = as_int64(sum.calls),
-                    .bytes = as_int64(sum.bytes),
+                    .bytes = saturated(sum.bytes),
                     .ranks = as_int64(sum.ranks),
                     .rank_mean_ns = share(sum.time_ns, sum.ranks),
                     .rank_min_ns = sum.rank_min_ns,

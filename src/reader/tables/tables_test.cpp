@@ -130,6 +130,13 @@ TEST_F(Tables, OfSumsTellRanksApart) {
             (Rows{{"1", "'solve'", "2", "2000"}, {"1", "", "0", "3000"}}));
 }
 
+TEST_F(Tables, OfSumsBeyondTheColumnHaveItsLargestNumber) {
+  const format::ProcessRecord process = process_record(0, ProcessState::exited);
+  const format::ProfileRow row = profile_row("MPI_Bcast", 1, 10, 1000, UINT64_MAX - 7);
+  reader::Run run = open(functions_chunk() + process_chunk(process) + profile_chunk(process, 0, {row}));
+  EXPECT_EQ(cells(run, "profile", {"function", "bytes"}), (Rows{{"'MPI_Bcast'", std::to_string(INT64_MAX)}}));
+}
+
 // 100 calls of 10 us each on average, with a standard deviation of 5 us, of which 40 were timed.
 TEST_F(Tables, OfTheProfileHaveTheErrorOfSampledTimes) {
   const format::ProcessRecord process = process_record(0, ProcessState::exited);

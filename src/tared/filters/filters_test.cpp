@@ -95,8 +95,8 @@ TEST(Quantiles, AreWithinTheirErrorInAnyTree) {
     for (auto [key, values] : values_of(profiles)) {
       std::ranges::sort(values);
       for (const double q : {0.0, 0.1, 0.5, 0.9, 0.99, 1.0}) {
-        double exact = values[static_cast<std::size_t>(std::floor(q * static_cast<double>(values.size() - 1)))];
-        if (exact <= 1) exact = 0;
+        const double exact = values[static_cast<std::size_t>(std::floor(q * static_cast<double>(values.size() - 1)))];
+        if (exact < 1) continue;
         ASSERT_TRUE(table.sketches[at].is_bounded(q));
         EXPECT_NEAR(table.sketches[at].quantile(q, error), exact, error * exact * (1 + 1e-9));
       }
@@ -112,6 +112,32 @@ TEST(Quantiles, SayWhereTheirErrorIsNotBounded) {
   EXPECT_FALSE(sketch.is_bounded(0.0));
   EXPECT_TRUE(sketch.is_bounded(1.0));
   EXPECT_NEAR(sketch.quantile(1.0, error), 1e9, 1e9 * 0.011);
+}
+
+TEST(Quantiles, OfCountersThatAreNegativeOrBelowOneAreNotBounded) {
+  constexpr double error = 0.01;
+  for (const double value : {-5.0, 0.3, std::nan("")}) {
+    QuantileSketch sketch, other;
+    sketch.add(value, error);
+    other.add(0, error);
+    EXPECT_TRUE(other.is_bounded(0.0)) << "0 is exact";
+    other.add(1, error);
+    EXPECT_NEAR(other.quantile(1.0, error), 1, error * (1 + 1e-9));
+    other.merge(sketch);
+    EXPECT_FALSE(other.is_bounded(0.0)) << value;
+    EXPECT_TRUE(other.is_bounded(1.0)) << value;
+  }
+}
+
+TEST(Histogram, LeavesOutValuesThatHaveNoBin) {
+  format::Histogram histogram;
+  std::vector<std::uint32_t> counts(16);
+  for (const double value : {-5.0, std::nan(""), 1e300}) histogram.add(value, counts);
+  EXPECT_EQ(histogram.size(), 0U);
+  for (const double value : {0.0, 0.5, 1.0, -1.0}) histogram.add(value, counts);
+  EXPECT_EQ(histogram.size(), 2U);
+  EXPECT_EQ(counts[0], 2U);
+  EXPECT_EQ(counts[1], 1U);
 }
 
 // Ranks of a few kinds, further apart than each is wide.
