@@ -350,6 +350,32 @@ def test_who_keeps_the_others_waiting() -> None:
     assert "rank 3: not in MPI for 100 ms, since MPI_Send to rank 0, tag 1" in text
 
 
+@pytest.mark.parametrize("last", [computing(3), None])
+def test_of_a_rank_that_is_not_seen_nothing_is_claimed(last: CurrentCall | None) -> None:
+    run = running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), *filter(None, [last]))
+    run.processes[3] = changed(run.processes[3], state="unknown")
+    text = " ".join(shown(run).split())
+    told = "Whether this is a deadlock cannot be told, as rank 3 is not seen: ranks 0-2 wait for rank 3"
+    assert told in text
+    assert "No deadlock" not in text
+
+
+@pytest.mark.parametrize(
+    ("state", "why"), [("killed", "this run has no results"), ("running", "not started")]
+)
+def test_of_a_rank_without_results_nothing_is_claimed(state: str, why: str) -> None:
+    run = running(
+        *(call(rank, "MPI_Recv", 3, 7) for rank in (0, 1, 2)), states=dict.fromkeys(range(4), state)
+    )
+    run.end_ns = fake_native.START_NS + 61 * 10**9
+    del run.processes[3]
+    text = " ".join(shown(run).split())
+    waits = "waited" if state == "killed" else "wait"
+    assert f"cannot be told, as rank 3 is not seen: ranks 0-2 {waits} for rank 3" in text
+    assert "No deadlock" not in text
+    assert f"rank 3 unknown: {why}" in text
+
+
 def test_threads_in_the_same_state_are_one_line() -> None:
     calls = [call(rank, "MPI_Barrier") for rank in (0, 1, 3)]
     run = running(*calls, call(2, "MPI_Recv", 1, 7))

@@ -36,7 +36,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
     if text := scheduling.sentence(recording.meta, recording.processes):
         out.paragraph(f"{text[0].upper()}{text[1:]}.", "")
     out.line()
-    _show_groups(out, places.folded(_worth_showing(look.rows)), recording.worlds)
+    _show_groups(out, places.folded(_worth_showing(look.rows)), recording.worlds, look.is_over)
     if look.deadlock is not None:
         _show_deadlock(out, look, look.deadlock, "Deadlock")
     elif look.stalled is not None:
@@ -75,7 +75,7 @@ def _is_of_mpi(function: str) -> bool:
     return meaning(function).source == "MPI"
 
 
-def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> None:
+def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int, is_over: bool) -> None:
     """Each group: its ranks, what they do, and below it at which line."""
     threads = any(row.thread for rows in groups for row in rows)
     labels = [_label(rows, worlds, threads) for rows in groups]
@@ -84,7 +84,7 @@ def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> 
         if len(label) > width:
             out.paragraph(label)
             label = ""
-        first, *more = _lines(rows)
+        first, *more = _lines(rows, is_over)
         start = f"{label:<{width}}{GAP}"
         out.paragraph(first, start)
         for text in more:
@@ -164,11 +164,14 @@ def _show_waited_for(out: Console, look: Look) -> None:
     is_certain = not any((row.inside or row.polling) and _is_of_mpi(row.function or "") for row in last)
     certain = "" if is_certain else " that is certain"
     whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
+    unseen = {(row.world, row.rank) for row in last if row.state == "unknown"}
+    are = "is" if len(unseen) == 1 else "are"
+    untold = f"Whether this is a deadlock cannot be told, as {_ranks(unseen)} {are} not seen"
     out.line()
-    out.paragraph(f"No deadlock{certain}: {whom}", bold=True)
+    out.paragraph(f"{untold if unseen else f'No deadlock{certain}'}: {whom}", bold=True)
     for row in last:
         thread = f" thread {row.thread}" if row.thread else ""
-        out.paragraph(f"rank {row.rank}{thread}: {_doing([row])}", GAP)
+        out.paragraph(f"rank {row.rank}{thread}: {_doing([row], look.is_over)}", GAP)
 
 
 def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
@@ -201,15 +204,17 @@ def _label(rows: Sequence[Row], worlds: int, threads: bool) -> str:
     return f"{world}{_ranks((row.world, row.rank) for row in rows)}{thread}"
 
 
-def _lines(rows: Sequence[Row]) -> list[str]:
+def _lines(rows: Sequence[Row], is_over: bool) -> list[str]:
     """What the ranks do, and where in the program."""
-    at = _place(rows[0])
-    return [_doing(rows), at] if at else [_doing(rows)]
+    at, doing = _place(rows[0]), _doing(rows, is_over)
+    return [doing, at] if at else [doing]
 
 
-def _doing(rows: Sequence[Row]) -> str:
+def _doing(rows: Sequence[Row], is_over: bool) -> str:
     first = rows[0]
     if first.function is None and first.state == "unknown":
+        if is_over:
+            return "unknown: this run has no results of it"
         where = "not seen from here" if first.pid else "not started yet, or on another host"
         return f"unknown: {where} (run `tare where` there)"
     if first.function is None:
