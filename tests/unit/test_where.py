@@ -344,6 +344,45 @@ def test_run_that_was_killed_shows_its_deadlock() -> None:
     assert blocked(run) == []
 
 
+def over(*calls: CurrentCall, ends: dict[int, int], until: str = "end") -> Any:
+    """A run whose ranks were all killed: these so many milliseconds after it began, the others after 9 s."""
+    run = running(*calls, states=dict.fromkeys(range(4), "killed"))
+    run.processes = [
+        changed(each, until=until, wall_ns=ends.get(each.rank, 9_000) * 10**6, signal=9)
+        for each in run.processes
+    ]
+    run.end_ns = fake_native.START_NS + 9 * 10**9
+    return run
+
+
+def test_a_rank_that_was_killed_long_before_the_others_has_ended_for_them() -> None:
+    calls = [call(0, "MPI_Recv", 1, 7), computing(1), call(2, "MPI_Recv", 0, 7), computing(3)]
+    run = over(*calls, ends={1: 5_000})
+    assert blocked(run) == [0, 2]
+    assert "Deadlock: rank 0 waits for rank 1, which was killed by SIGKILL" in shown(run)
+    # Rank 3 ended even before, and nobody waits for it; rank 2 a little before rank 0.
+    assert blocked(over(*calls, ends={1: 5_000, 3: 3_000, 2: 8_900})) == [0, 2]
+    # Who has been killed before may have waited, and one that waits may have been killed before.
+    assert blocked(over(*calls, ends={0: 5_000, 2: 5_000})) == []
+
+
+@pytest.mark.parametrize(("until", "end_ms"), [("end", 8_500), ("command", 5_000), ("last_seen", 5_000)])
+def test_which_of_two_killed_ranks_ended_first_is_said_only_where_it_is_known(
+    until: str, end_ms: int
+) -> None:
+    run = over(call(0, "MPI_Recv", 1, 7), computing(1), ends={1: end_ms}, until=until)
+    assert blocked(run) == []
+    text = shown(run)
+    assert "Rank 0 waited for rank 1" in text
+    assert "No deadlock" not in text
+    assert "rank 1: killed by SIGKILL; last call: MPI_Send" in text
+
+
+def test_ranks_that_wait_for_each_other_need_not_end_at_the_same_time() -> None:
+    run = over(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7), ends={1: 5_000})
+    assert "Deadlock: ranks 0-1 wait for each other" in shown(run)
+
+
 def test_who_keeps_the_others_waiting() -> None:
     text = shown(running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), computing(3)))
     assert "No deadlock: ranks 0-2 wait for rank 3" in text

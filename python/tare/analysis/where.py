@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from tare.analysis import deadlock, mismatch
+from tare.analysis import deadlock, endings, mismatch
 from tare.analysis.blocked import Members, Need, Rank, Waits, counts_are_certain, is_poll, rank_of
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.groups import grouped
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 BLOCKED_AFTER_NS = NS_PER_S
 # And if it is still the same after so long.
 BETWEEN_LOOKS_S = 0.2
+# A rank that ended so long before another one has ended for it: what it sent has arrived.
+ENDED_BEFORE_NS = NS_PER_S
 # A thread polls if it is still at the same poll, for the same requests, after so long.
 POLLING_AFTER_S = 1.0
 # So many communicators with the same members have rows of their own (src/mpi/objects/communicators.h).
@@ -138,6 +141,9 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     ]
     old = [need if stand else None for stand, need in zip(stands, needs, strict=True)]
     found = deadlock.find(calls, old, living, ended)
+    if found is None and is_over:
+        last, before = _ended_last(processes, living)
+        found = deadlock.find(calls, old, last, ended | before) if before else None
     stalled = None
     if standing is not None and not is_over:
         polled = [_is_polling(call, standing) for call in calls]
@@ -222,7 +228,8 @@ def _is_old(row: Row) -> bool:
 
 
 def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
-    """Ranks that are in the calls that they were seen in; if all is over, that were until killed."""
+    """Ranks that are in the calls that they were seen in; if all is over, that were until killed, each as if
+    the others still lived."""
     state = "killed" if is_over else "running"
     return frozenset(
         rank_of(each) for each in processes if each.state == state and not (each.stopped or each.finalized)
@@ -234,6 +241,33 @@ def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     states = ("finished", "exited") if is_over else ("finished", "exited", "aborted", "killed")
     return frozenset(
         rank_of(each) for each in processes if each.rank >= 0 and (each.state in states or each.finalized)
+    )
+
+
+def _ended_last(
+    processes: Iterable[Process], killed: Collection[Rank]
+) -> tuple[frozenset[Rank], frozenset[Rank]]:
+    """The killed ranks that ended last in a run that is over, and those that clearly ended before these.
+
+    A rank whose end is not known well enough is neither.
+    """
+    ends = {
+        rank_of(each): (endings.end_ns(each), each.until)
+        for each in processes
+        if rank_of(each) in killed and each.until != "command"
+    }
+    observed = sorted(end_ns for end_ns, until in ends.values() if until in endings.OBSERVED)
+    gaps = [(before, after) for before, after in pairwise(observed) if after - before >= ENDED_BEFORE_NS]
+    if not gaps:
+        return frozenset(), frozenset()
+    before_ns, last_ns = gaps[-1]
+    return (
+        frozenset(rank for rank, (end_ns, _) in ends.items() if end_ns >= last_ns),
+        frozenset(
+            rank
+            for rank, (end_ns, until) in ends.items()
+            if end_ns <= before_ns and until in endings.OBSERVED
+        ),
     )
 
 

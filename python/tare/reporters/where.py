@@ -166,9 +166,14 @@ def _show_waited_for(out: Console, look: Look) -> None:
     whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
     unseen = {(row.world, row.rank) for row in last if row.state == "unknown"}
     are = "is" if len(unseen) == 1 else "are"
-    untold = f"Whether this is a deadlock cannot be told, as {_ranks(unseen)} {are} not seen"
+    if unseen:
+        title = f"Whether this is a deadlock cannot be told, as {_ranks(unseen)} {are} not seen: {whom}"
+    elif look.is_over and any(row.state == "killed" for row in last):
+        title = whom.capitalize()  # it may have been killed before them, so that they waited in vain
+    else:
+        title = f"No deadlock{certain}: {whom}"
     out.line()
-    out.paragraph(f"{untold if unseen else f'No deadlock{certain}'}: {whom}", bold=True)
+    out.paragraph(title, bold=True)
     for row in last:
         thread = f" thread {row.thread}" if row.thread else ""
         out.paragraph(f"rank {row.rank}{thread}: {_doing([row], look.is_over)}", GAP)
