@@ -49,6 +49,11 @@ def test_receive_without_a_send(tare: Path, mpi: MpiEnvironment, waiting: Path, 
         assert receive["line"] == line_of("if (rank == 1) MPI_Recv")
         assert receive["caller"] == "receive"
         assert "Deadlock: ranks 0-1 wait for each other" in shown(tare, tmp_path / "run")
+        explained = subprocess.run(
+            [tare, "explain", tmp_path / "run"], check=True, capture_output=True, text=True, timeout=60
+        ).stdout
+        assert "Deadlock: ranks 0-1 wait for ever for one another" in " ".join(explained.split())
+        assert "Nothing in the" not in explained
 
 
 def test_crossed_sends(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:

@@ -146,6 +146,22 @@ def test_a_profile_alone_says_that_a_trace_would_tell_more() -> None:
     assert "no trace" in explanation.sentences(explained(traced=False), 0)[-1]
 
 
+def test_nothing_limits_a_program_only_if_little_of_its_time_is_in_mpi() -> None:
+    going_on = Finding(kind="still running")
+    assert explanation.sentences(explained(going_on), 0)[-1] == (
+        "Nothing in the trace limits this program: the MPI share is 3.0 %."
+    )
+    much = replace(explained(going_on), mpi_share=0.15)
+    assert explanation.sentences(much, 0)[-1] == (
+        "Not explained: the MPI share is 15.0 %, and nothing in the trace says why."
+    )
+    inside = replace(finding("calls under way"), ranks=(0,), calls=1, most_ns=4e9)
+    assert explanation.sentences(replace(much, findings=(going_on, inside)), 0)[1:] == [
+        "Calls under way: rank 0 has been in MPI_Recv at solver.c:12 (in step) for 4.00 s; calls that have "
+        "not returned yet take 25.0 % of the ranks' time (tare where shows all of them)."
+    ]
+
+
 def test_json_has_places_taken_apart() -> None:
     row = explanation.record(finding("late sender"), 0)
     assert (row["file"], row["line"], row["cause_line"]) == ("/src/solver.c", 12, 34)

@@ -13,6 +13,7 @@ from some_run import metadata
 from tare._native import Communicator, CurrentCall, PendingRequest
 from tare.analysis import where
 from tare.analysis.blocked import ANY
+from tare.analysis.explain import ended
 from tare.analysis.rows import changed
 from tare.reporters import where as reporter
 from tare.reporters.console import console
@@ -381,6 +382,18 @@ def test_which_of_two_killed_ranks_ended_first_is_said_only_where_it_is_known(
 def test_ranks_that_wait_for_each_other_need_not_end_at_the_same_time() -> None:
     run = over(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7), ends={1: 5_000})
     assert "Deadlock: ranks 0-1 wait for each other" in shown(run)
+
+
+def test_a_deadlock_of_a_run_that_goes_on_is_told_if_it_was_seen_twice() -> None:
+    run = running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7), is_running=True)
+    look = where.look(run)
+    assert [each.kind for each in ended.findings(run)] == ["still running"]
+    going_on, found = ended.findings(run, (run, look))
+    assert (going_on.kind, found.kind, found.ranks) == ("still running", "deadlock", (0, 1))
+    # Rank 1 has ended early, but the run has not.
+    run = running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Barrier"), states={1: "killed"}, is_running=True)
+    kinds = [(each.kind, each.ranks, each.calls) for each in ended.findings(run, (run, where.look(run)))]
+    assert kinds == [("still running", (), 0), ("ended early", (1,), 0), ("deadlock", (0,), 0)]
 
 
 def test_who_keeps_the_others_waiting() -> None:

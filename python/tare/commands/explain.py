@@ -5,6 +5,7 @@ from __future__ import annotations
 from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, RunDirectory, ShownTimes, print_json
 from tare.commands.reading import conclude, open_readable
+from tare.commands.where import look_twice
 from tare.runs.retiming import Times
 
 SCHEMA = "tare.explain/1"
@@ -27,7 +28,7 @@ def explain(
     from tare.reporters import explanation
 
     recording = open_readable(run, member, times=times)
-    found = explain_run(recording)
+    found = explain_run(recording, look_twice(run, member) if recording.is_running else None)
     if json:
         content = {
             "program": recording.meta.name,

@@ -43,7 +43,7 @@ class Instances:
             if found.first_ns is None or found.most_ns is None:
                 return None
             return self._instance(found.ranks[0], 0, found.first_ns, found.most_ns, "iteration")
-        if not found.function:
+        if not found.function or found.kind == "calls under way":
             return None
         if found.kind not in OF_CALLS:
             kind = found.kind if found.kind in WAIT_KINDS else None

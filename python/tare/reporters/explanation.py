@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import BLOCKED, UNEVEN, Explanation, Finding
+from tare.analysis.explain.finding import BLOCKED, MIN_MPI_SHARE, UNEVEN, Explanation, Finding
 from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
@@ -58,7 +58,10 @@ def _nothing(of: Explanation) -> str:
     base = "trace" if of.is_traced else "profile"
     if of.mpi_share is None:
         return f"Nothing in the {base} limits this program, but how long it is in MPI is not known."
-    return f"Nothing in the {base} limits this program: the MPI share is {units.percent(of.mpi_share)}."
+    mpi = f"the MPI share is {units.percent(of.mpi_share)}"
+    if of.mpi_share >= MIN_MPI_SHARE:
+        return f"Not explained: {mpi}, and nothing in the {base} says why."
+    return f"Nothing in the {base} limits this program: {mpi}."
 
 
 def _all_together(of: Explanation) -> str:
@@ -339,6 +342,16 @@ def _not_explained(found: Finding) -> str:
     )
 
 
+def _under_way(found: Finding) -> str:
+    who = f"{rank_numbers.named(found.ranks)} {'has' if len(found.ranks) == 1 else 'have'}"
+    several = "up to " if found.calls > 1 else ""
+    return (
+        f"Calls under way: {who} been in {_call(found.function, found.at)} for {several}"
+        f"{units.duration(found.most_ns or 0)}; calls that have not returned yet take {_takes(found)} (tare "
+        "where shows all of them)."
+    )
+
+
 def _no_processor(found: Finding) -> str:
     """Ranks without a processor; where that is not known, what their sharing of processors may explain."""
     if found.kind == "oversubscription":
@@ -501,6 +514,7 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "unsuccessful polling": _polling,
     "large collective": _large,
     "frequent calls": _frequent,
+    "calls under way": _under_way,
     "not explained": _not_explained,
     "oversubscription": _no_processor,
     "descheduled": _no_processor,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import profile
+from tare.analysis import endings, profile
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
@@ -20,7 +20,7 @@ from tare.analysis.explain.finding import (
     TINY_BYTES,
     Finding,
 )
-from tare.analysis.explain.losses import Loss, is_of_messages, total
+from tare.analysis.explain.losses import Line, Loss, is_of_messages, total
 from tare.analysis.groups import added
 from tare.analysis.rows import row_place
 from tare.functions import is_collective, meaning
@@ -152,6 +152,36 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
             threads=crowd.threads if crowd else None,
             share=basis.share(total(left)),
         ),
+    )
+
+
+def under_way(basis: Basis) -> Finding | None:
+    """The time in calls that have not returned yet, which no other finding has, and the line with most of it.
+
+    Nothing of a run that is over: how it ended tells in which calls ranks were.
+    """
+    run, time_ns = basis.run, sum(process.unreturned_ns for process in basis.processes)
+    if basis.share(time_ns) < MIN_SHARE or not run.is_running:
+        return None
+    lines: dict[Line, list[tuple[int, int]]] = {}  # rank, and since when, ns
+    for call in run.current_calls:
+        process = run.processes[call.process]
+        if call.inside and call.made_mpi_calls and (process.state, process.world) == ("running", basis.world):
+            since_ns = max(endings.end_ns(process) - call.enter_ns, 0)
+            lines.setdefault((call.function, basis.place(call.site)), []).append((call.rank, since_ns))
+    if not lines:
+        return None
+    line = max(lines, key=lambda each: sum(ns for _, ns in lines[each]))
+    return Finding(
+        kind="calls under way",
+        share=basis.share(time_ns),
+        time_ns=time_ns,
+        lost_ns=time_ns,
+        function=line[0],
+        at=line[1],
+        ranks=tuple(sorted({rank for rank, _ in lines[line]})),
+        calls=len(lines[line]),
+        most_ns=max(ns for _, ns in lines[line]),
     )
 
 

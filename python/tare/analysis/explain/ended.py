@@ -14,22 +14,25 @@ from tare.analysis.rows import place_of
 if TYPE_CHECKING:
     from tare._native import Process
     from tare.analysis.deadlock import Deadlock
+    from tare.analysis.where import Look
     from tare.runs.run import Run
 
 # So many ways in which the first processes ended, and calls in which they did, are told.
 MAX_WAYS = 3
 
 
-def findings(run: Run) -> list[Finding]:
-    """How the run ended, if not well: not measured, still running, deadlock, processes that ended early."""
+def findings(run: Run, seen: tuple[Run, Look] | None = None) -> list[Finding]:
+    """How the run ended, if not well: not measured, still running, deadlock, processes that ended early.
+
+    A deadlock of a run that is still going on is told if it has been `seen` at two looks.
+    """
     if not run.processes:
         return [Finding(kind="nothing measured")]
     if run.is_running:
-        return [Finding(kind="still running")]
-    if run.current_calls:  # else there is nothing to see of 100,000 ranks that have ended
-        look = where.look(run)
-        if look.deadlock is not None:
-            return [*_why_ended(look.deadlock, run), _deadlock(look.deadlock, run)]
+        return [Finding(kind="still running"), *(_stuck(*seen) if seen else [])]
+    # Without calls there is nothing to see of 100,000 ranks that have ended.
+    if run.current_calls and (stuck := _stuck(run, where.look(run))):
+        return stuck
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
@@ -41,6 +44,13 @@ def findings(run: Run) -> list[Finding]:
     return _early(early.processes if early else unwell, len(unwell), run)
 
 
+def _stuck(run: Run, look: Look) -> list[Finding]:
+    """The deadlock, and before it how ranks ended early for which others wait; nothing if there is none."""
+    if look.deadlock is None:
+        return []
+    return [*_why_ended(look.deadlock, run), _deadlock(look.deadlock, run)]
+
+
 def _why_ended(found: Deadlock, run: Run) -> list[Finding]:
     """How ranks ended early for which others wait."""
     gone = [
@@ -48,7 +58,7 @@ def _why_ended(found: Deadlock, run: Run) -> list[Finding]:
         for process in run.processes
         if process.state in endings.EARLY and (process.world, process.rank) in found.ended
     ]
-    return _early(gone, len(gone), run) if gone else []
+    return _early(gone, 0 if run.is_running else len(gone), run) if gone else []
 
 
 def _who_waits(found: Deadlock) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tare.analysis.where import Look
     from tare.runs.run import Run
 
 from tare import registry, units
@@ -24,14 +25,14 @@ from tare.analysis.rows import fields
 from tare.errors import CommandError
 
 
-def explain(run: Run) -> Explanation:
-    """Reads the trace five times, if there is one."""
-    return explain_basis(run, Basis(run))
+def explain(run: Run, seen: tuple[Run, Look] | None = None) -> Explanation:
+    """Reads the trace five times, if there is one. `seen`: the second look at a run that still goes on."""
+    return explain_basis(run, Basis(run), seen)
 
 
-def explain_basis(run: Run, basis: Basis) -> Explanation:
+def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) -> Explanation:
     """The same of what has been read."""
-    first = ended.findings(run)
+    first = ended.findings(run, seen)
     is_too_short = basis.net_ns < SHORTEST_NS
     # How long ranks waited that wait for ever depends on who ended the run.
     is_stuck = any(each.kind == "deadlock" for each in first)
@@ -43,6 +44,8 @@ def explain_basis(run: Run, basis: Basis) -> Explanation:
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
     if rest and rest.share >= (MIN_SHARE if rest.kind == "oversubscription" else MIN_MPI_SHARE):
         found.append(rest)
+    if not (is_too_short or is_stuck) and (open_calls := calls.under_way(basis)):
+        found.insert(0, open_calls)
     found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
         findings=(*first, *found)[:MAX_FINDINGS],
