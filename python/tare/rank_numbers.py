@@ -12,6 +12,16 @@ def named(ranks: Iterable[int]) -> str:
     return of_ranges(ranges(ranks))
 
 
+def of_worlds(ranks: Iterable[tuple[int, int]], worlds: int) -> str:
+    """The same of ranks as (world, rank): "rank 3 of world 0 and ranks 0-2 of world 1" if it has several."""
+    if worlds <= 1:
+        return named(rank for _, rank in ranks)
+    found: dict[int, list[int]] = {}
+    for world, rank in sorted(set(ranks)):
+        found.setdefault(world, []).append(rank)
+    return " and ".join(f"{named(of)} of world {world}" for world, of in found.items())
+
+
 def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
     """The first and the last number of each range of neighbours."""
     found: list[tuple[int, int]] = []

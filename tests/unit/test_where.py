@@ -71,7 +71,7 @@ def running(
         "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
         "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
         "peers": lambda *_: [], "profile": lambda *_, **__: [], "rows": lambda table: table,
-        "has_counted_time": False, **more,
+        "has_counted_time": False, "worlds": 1, **more,
     })  # fmt: skip
 
 
@@ -441,6 +441,39 @@ def test_threads_in_the_same_state_are_one_line() -> None:
     assert "Ranks 0, 3 wait for these, directly or not." in text
 
 
+def of_two_worlds(*calls: CurrentCall, **more: Any) -> Any:
+    """Ranks 0 and 1 are those of world 0, the others ranks 0 and 1 of world 1."""
+    run = running(*calls, **more)
+    run.processes = [
+        changed(each, world=each.rank // 2, rank=each.rank % 2, size=2) for each in run.processes
+    ]
+    run.current_calls = [changed(each, world=each.rank // 2, rank=each.rank % 2) for each in calls]
+    run.communicators = [
+        made(Communicator, name="MPI_COMM_WORLD", size=2, key=1, members=[(0, 1, 2)]),
+        made(Communicator, name="MPI_COMM_WORLD", size=2, key=2, world=1, members=[(0, 1, 2)]),
+    ]
+    run.worlds = 2
+    return run
+
+
+def test_worlds_are_told_apart() -> None:
+    receives = [call(0, "MPI_Recv", 1, 7), call(2, "MPI_Recv", 1, 7, communicator=1)]
+    text = " ".join(shown(of_two_worlds(*receives, computing(1), computing(3))).split())
+    assert "No deadlock: rank 0 of world 0 waits for rank 1 rank 1: not in MPI" in text
+    assert "No deadlock: rank 0 of world 1 waits for rank 1 rank 1: not in MPI" in text
+    others = call(1, "MPI_Recv", 0, 8), call(3, "MPI_Recv", 0, 8, communicator=1)
+    run = of_two_worlds(*receives, *others, is_running=False)
+    text = " ".join(shown(run).split())
+    for world in (0, 1):
+        assert f"Deadlock: ranks 0-1 of world {world} wait for each other" in text
+        assert f"rank 0 of world {world} waits for rank 1: MPI_Recv from rank 1, tag 7" in text
+    assert ended.findings(run)[0].detail == (
+        "ranks 0-1 of world 0 and ranks 0-1 of world 1 wait for ever for one another or for themselves"
+    )
+    ending = of_two_worlds(*receives, computing(3), states={1: "killed"})
+    assert "Deadlock: rank 0 of world 0 waits for rank 1, which was killed" in shown(ending)
+
+
 def kinds(run: Any) -> list[str]:
     return [each.kind for each in where.look(run).mismatches]
 
@@ -577,7 +610,7 @@ def test_everything_has_its_words() -> None:
 
 def shown(run: Any) -> str:
     out = io.StringIO()
-    run.meta, run.start_ns, run.worlds = metadata(wall_ns=1, signal=9), fake_native.START_NS, 1
+    run.meta, run.start_ns = metadata(wall_ns=1, signal=9), fake_native.START_NS
     reporter.show(console(out, cut=True), run, where.look(run))
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 80

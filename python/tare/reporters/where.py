@@ -11,6 +11,7 @@ from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.functions import is_collective, meaning
+from tare.rank_numbers import of_worlds
 from tare.reporters import scheduling, terminal
 from tare.streams import visible
 
@@ -36,22 +37,24 @@ def show(out: Console, recording: Run, look: Look) -> None:
     if text := scheduling.sentence(recording.meta, recording.processes):
         out.paragraph(f"{text[0].upper()}{text[1:]}.", "")
     out.line()
-    _show_groups(out, places.folded(_worth_showing(look.rows)), recording.worlds, look.is_over)
+    worlds = recording.worlds
+    _show_groups(out, places.folded(_worth_showing(look.rows)), worlds, look.is_over)
     if look.deadlock is not None:
-        _show_deadlock(out, look, look.deadlock, "Deadlock")
+        _show_deadlock(out, look, look.deadlock, "Deadlock", worlds)
     elif look.stalled is not None:
         polling = {(row.world, row.rank) for row in look.rows if row.polling}
         stop = {_rank(each) for each in look.stalled.blocked} & polling
-        unless = f"unless {_ranks(stop)} stop{'s' if len(stop) == 1 else ''} polling"
-        _show_deadlock(out, look, look.stalled, f"Deadlock {unless}")
+        unless = f"unless {of_worlds(stop, worlds)} stop{'s' if len(stop) == 1 else ''} polling"
+        _show_deadlock(out, look, look.stalled, f"Deadlock {unless}", worlds)
     names = [each.name for each in recording.communicators]
     for found in look.mismatches[:LISTED]:
-        title, text = _mismatch(found, names)
+        title, text = _mismatch(found, names, worlds)
         out.line()
         out.paragraph(title, bold=True)
         out.paragraph(text, GAP)
     if look.deadlock is None and look.stalled is None:
-        _show_waited_for(out, look)
+        for world in sorted({world for world, _ in look.waiting}):
+            _show_waited_for(out, look, world, worlds)
 
 
 def _headline(recording: Run, look: Look) -> str:
@@ -91,23 +94,26 @@ def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int, is_
             out.paragraph(text, " " * (len(start) + len(GAP)))
 
 
-def _mismatch(found: Mismatch, names: Sequence[str]) -> tuple[str, str]:
+def _mismatch(found: Mismatch, names: Sequence[str], worlds: int) -> tuple[str, str]:
     """What is wrong, and who says what."""
 
     def on(side: Side) -> str:
         return names[side.communicator]
 
+    def who(side: Side) -> str:
+        return of_worlds(side.ranks, worlds)
+
     one, other = found.sides[0], found.sides[-1]
     if found.kind == "roots":
-        said = "; ".join(f"{_ranks(side.ranks)}: root {side.root}" for side in found.sides[:LISTED])
+        said = "; ".join(f"{who(side)}: root {side.root}" for side in found.sides[:LISTED])
         more = f"; and {len(found.sides) - LISTED:,} more" if len(found.sides) > LISTED else ""
         return f"Roots differ: {one.function} on {on(one)}", said + more
     if found.kind in ("collectives", "order"):
-        said = "; ".join(f"{_ranks(side.ranks)} in {side.function} on {on(side)}" for side in found.sides)
+        said = "; ".join(f"{who(side)} in {side.function} on {on(side)}" for side in found.sides)
         if found.kind == "order":
             return "Collectives on two communicators, in different orders", said
         return "Different collectives on one communicator", said
-    receiver, sender = _ranks(one.ranks), _ranks(other.ranks)
+    receiver, sender = who(one), who(other)
     wanted = f"{receiver} waits in {one.function}"
     if found.kind == "tags":
         said = f"{wanted} for tag {one.tag} from {sender}, which sends it tag {other.tag} ({other.function})"
@@ -121,19 +127,19 @@ def _mismatch(found: Mismatch, names: Sequence[str]) -> tuple[str, str]:
     return f"{sender.capitalize()} has sent {receiver} {count} that it has not received", said
 
 
-def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None:
+def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str, worlds: int) -> None:
     """Who waits for whom, and where."""
     rows = {(row.world, row.rank, row.thread): row for row in look.rows}
     shown: set[Rank] = set()
     for cycle in found.cycles:
         title = (
-            f"{name}: rank {cycle[0][1]} waits for itself"
+            f"{name}: {of_worlds(cycle, worlds)} waits for itself"
             if len(cycle) == 1
-            else f"{name}: {_ranks(cycle)} wait for each other"
+            else f"{name}: {of_worlds(cycle, worlds)} wait for each other"
         )
         out.line()
         out.paragraph(title, bold=True)
-        _show_blocked(out, _in_order(found, cycle), rows)
+        _show_blocked(out, _in_order(found, cycle), rows, worlds)
         shown |= set(cycle)
     for rank in found.ended:
         waiting = [each for each in found.blocked if rank in each.waits_for]
@@ -142,28 +148,30 @@ def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None
         shown |= who
         wait = "waits" if len(who) == 1 else "wait"
         was = "was " * (row.state == "killed")
+        which = f"rank {rank[1]}, which {was}{_ended(row)}"
         out.line()
-        out.paragraph(f"{name}: {_ranks(who)} {wait} for rank {rank[1]}, which {was}{_ended(row)}", bold=True)
-        _show_blocked(out, waiting, rows)
+        out.paragraph(f"{name}: {of_worlds(who, worlds)} {wait} for {which}", bold=True)
+        _show_blocked(out, waiting, rows, worlds)
     others = {_rank(each) for each in found.blocked} - shown
     if others:
-        text = (
-            f"{_ranks(others).capitalize()} wait{'s' if len(others) == 1 else ''} for these, directly or not."
-        )
-        out.paragraph(text, GAP)
+        who_else = of_worlds(others, worlds).capitalize()
+        wait = "waits" if len(others) == 1 else "wait"
+        out.paragraph(f"{who_else} {wait} for these, directly or not.", GAP)
 
 
-def _show_waited_for(out: Console, look: Look) -> None:
-    """Says who keeps the others waiting, if there is no deadlock and this can be said."""
-    if not look.waiting or not 0 < len(look.waited_for) <= min(len(look.waiting), LISTED):
+def _show_waited_for(out: Console, look: Look, world: int, worlds: int) -> None:
+    """Says who keeps the others of a world waiting, if there is no deadlock and this can be said."""
+    waiting = {rank for rank in look.waiting if rank[0] == world}
+    waited_for = {rank for rank in look.waited_for if rank[0] == world}
+    if not 0 < len(waited_for) <= min(len(waiting), LISTED):
         return
-    waits = "waits" if len(look.waiting) == 1 else "wait"
+    waits = "waits" if len(waiting) == 1 else "wait"
     waited = "waited" if look.is_over else waits
-    last = [row for row in _worth_showing(look.rows) if (row.world, row.rank) in look.waited_for]
+    last = [row for row in _worth_showing(look.rows) if (row.world, row.rank) in waited_for]
     # In MPI they may wait for others, but it is not certain for whom.
     is_certain = not any((row.inside or row.polling) and _is_of_mpi(row.function or "") for row in last)
     certain = "" if is_certain else " that is certain"
-    whom = f"{_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}"
+    whom = f"{of_worlds(waiting, worlds)} {waited} for {_ranks(waited_for)}"
     unseen = {(row.world, row.rank) for row in last if row.state == "unknown"}
     are = "is" if len(unseen) == 1 else "are"
     if unseen:
@@ -187,13 +195,16 @@ def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
     )
 
 
-def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int, int, int], Row]) -> None:
+def _show_blocked(
+    out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int, int, int], Row], worlds: int
+) -> None:
     for each in blocked[:LISTED]:
         row = rows[each.call.world, each.call.rank, each.call.thread]
         whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
         at = _place(row)
         how = "polls" if row.polling else "waits"
-        text = f"rank {row.rank} {how} for {whom}: {_call([row])}{f' at {at}' if at else ''}"
+        who = of_worlds([(row.world, row.rank)], worlds)
+        text = f"{who} {how} for {whom}: {_call([row])}{f' at {at}' if at else ''}"
         out.paragraph(text, GAP)
     if len(blocked) > LISTED:
         out.line(f"{GAP}… and {len(blocked) - LISTED:,} more")
@@ -374,6 +385,7 @@ def _place(row: Row) -> str:
 
 
 def _ranks(ranks: Iterable[Rank]) -> str:
+    """Ranks of a world that is known from what is said before."""
     return rank_numbers.named(rank for _, rank in ranks)
 
 

@@ -13,6 +13,7 @@ from tare.analysis.rows import place_of
 
 if TYPE_CHECKING:
     from tare._native import Process
+    from tare.analysis.blocked import Rank
     from tare.analysis.deadlock import Deadlock
     from tare.analysis.where import Look
     from tare.runs.run import Run
@@ -61,24 +62,24 @@ def _why_ended(found: Deadlock, run: Run) -> list[Finding]:
     return _early(gone, 0 if run.is_running else len(gone), run) if gone else []
 
 
-def _who_waits(found: Deadlock) -> str:
+def _who_waits(found: Deadlock, worlds: int) -> str:
     """Which ranks wait for which."""
-    together = {rank for cycle in found.cycles for _, rank in cycle}
-    behind = {each.call.rank for each in found.blocked} - together
+    together = {rank for cycle in found.cycles for rank in cycle}
+    behind = {(each.call.world, each.call.rank) for each in found.blocked} - together
     if not together:
-        gone = {rank for _, rank in found.ended}
-        have = "has" if len(gone) == 1 else "have"
-        return f"{_wait(behind)} for {rank_numbers.named(gone)}, which {have} ended"
+        have = "has" if len(found.ended) == 1 else "have"
+        gone = rank_numbers.of_worlds(found.ended, worlds)
+        return f"{_wait(behind, worlds)} for {gone}, which {have} ended"
     themselves = "itself" if len(together) == 1 else "one another"
     if len(found.cycles) > 1:
         themselves = "one another or for themselves"
     them = "it" if len(together) == 1 else "them"
-    more = f", and {rank_numbers.named(behind)} for {them}" if behind else ""
-    return f"{_wait(together)} for {themselves}{more}"
+    more = f", and {rank_numbers.of_worlds(behind, worlds)} for {them}" if behind else ""
+    return f"{_wait(together, worlds)} for {themselves}{more}"
 
 
-def _wait(ranks: Collection[int]) -> str:
-    return f"{rank_numbers.named(ranks)} wait{'s' if len(ranks) == 1 else ''} for ever"
+def _wait(ranks: Collection[Rank], worlds: int) -> str:
+    return f"{rank_numbers.of_worlds(ranks, worlds)} wait{'s' if len(ranks) == 1 else ''} for ever"
 
 
 def _deadlock(found: Deadlock, run: Run) -> Finding:
@@ -91,7 +92,7 @@ def _deadlock(found: Deadlock, run: Run) -> Finding:
         at=place_of(first.call.site, run.sites),
         cause_rank=first.call.rank,
         calls=len(found.cycles),
-        detail=_who_waits(found),
+        detail=_who_waits(found, run.worlds),
     )
 
 
