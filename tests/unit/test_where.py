@@ -441,6 +441,25 @@ def test_threads_in_the_same_state_are_one_line() -> None:
     assert "Ranks 0, 3 wait for these, directly or not." in text
 
 
+@pytest.mark.parametrize(
+    ("function", "root", "words"),
+    [
+        ("MPI_Ibcast", 0, "MPI_Ibcast (root 0)"), ("MPI_Ireduce", 2, "MPI_Ireduce (root 2)"),
+        ("MPI_Iallreduce", None, "MPI_Iallreduce"),
+    ],
+)  # fmt: skip
+def test_a_collective_that_is_waited_for_has_a_root_and_goes_to_nobody(
+    function: str, root: int | None, words: str
+) -> None:
+    started = changed(request(function, root), tag=None)
+    waiting = call(1, "MPI_Wait", requests=1, communicator=-1, pending=[started])
+    assert f"MPI_Wait for 1 request: {words}, for 1.10 s" in " ".join(shown(running(waiting)).split())
+    both = changed(waiting, requests=2, pending=[started, request("MPI_Irecv", 3, 7)])
+    assert f"MPI_Wait for 2 requests: MPI_Irecv from rank 3, tag 7; {words}, for" in " ".join(
+        shown(running(both)).split()
+    )
+
+
 def of_two_worlds(*calls: CurrentCall, **more: Any) -> Any:
     """Ranks 0 and 1 are those of world 0, the others ranks 0 and 1 of world 1."""
     run = running(*calls, **more)

@@ -341,20 +341,36 @@ def _requests(rows: Sequence[Row]) -> str:
 
 
 def _request_kinds(requests: Sequence[Pending]) -> str:
-    """ "MPI_Irecv from ranks 0-1, tag 4; MPI_Isend to rank 2, tag 5"."""
-    return "; ".join(
-        text
-        for receives, how in ((True, "from"), (False, "to"))
-        if (text := _request_kind([each for each in requests if each.receives == receives], how))
-    )
+    """ "MPI_Irecv from ranks 0-1, tag 4; MPI_Isend to rank 2, tag 5; MPI_Ibcast (root 0)"."""
+    of_all = [each for each in requests if meaning(each.function).kind == "collective"]
+    others = [each for each in requests if meaning(each.function).kind != "collective"]
+    texts = [
+        _request_kind([each for each in others if each.receives], "from"),
+        _request_kind([each for each in others if not each.receives], "to"),
+        _collective_requests(of_all),
+    ]
+    return "; ".join(filter(None, texts))
+
+
+def _names(requests: Sequence[Pending]) -> str:
+    functions = sorted({each.function for each in requests})
+    return functions[0] if len(functions) == 1 else f"{len(functions)} kinds"
+
+
+def _collective_requests(requests: Sequence[Pending]) -> str:
+    """ "MPI_Ibcast (root 0)"; empty if there are none."""
+    if not requests:
+        return ""
+    roots = {each.peer for each in requests if meaning(each.function).root and each.peer is not None}
+    of = rank_numbers.shown(rank_numbers.ranges(root for root in roots if root >= 0))
+    return _names(requests) + (f" (root{'s' if len(roots) > 1 else ''} {', '.join(of)})" if of else "")
 
 
 def _request_kind(requests: Sequence[Pending], how: str) -> str:
     """ "MPI_Irecv from ranks 0-1, tag 7"; empty if there are none."""
     if not requests:
         return ""
-    functions = sorted({each.function for each in requests})
-    text = functions[0] if len(functions) == 1 else f"{len(functions)} kinds"
+    text = _names(requests)
     peers = [each for each in requests if each.peer is not None]
     known = {each.peer_world for each in peers if each.peer_world is not None}
     whom = [_ranks((0, peer) for peer in known)] if known else []
