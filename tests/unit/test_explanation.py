@@ -162,6 +162,18 @@ def test_nothing_limits_a_program_only_if_little_of_its_time_is_in_mpi() -> None
     ]
 
 
+def test_what_measuring_polls_costs_is_no_gain() -> None:
+    cost = Finding(kind="cost of measuring", share=0.323, calls=1000, here_share=0.01)
+    assert explanation.sentence(cost) == (
+        "Measuring took 32.3 % of the time, for 1,000 calls: the program is faster without it, most where it "
+        "makes many calls."
+    )
+    assert explanation.sentence(replace(cost, here_share=0.998)) == (
+        "Measuring took 32.3 % of the time, for 1,000 calls: the program loses less by it, as 99.8 % of "
+        "these are polls that find nothing, and a rank that waits in them waits as long without measuring."
+    )
+
+
 def test_json_has_places_taken_apart() -> None:
     row = explanation.record(finding("late sender"), 0)
     assert (row["file"], row["line"], row["cause_line"]) == ("/src/solver.c", 12, 34)

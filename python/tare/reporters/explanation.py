@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import BLOCKED, MIN_MPI_SHARE, UNEVEN, Explanation, Finding
+from tare.analysis.explain.finding import BLOCKED, MIN_MPI_SHARE, MIN_SHARE, UNEVEN, Explanation, Finding
 from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
@@ -389,10 +389,14 @@ def _sharing(found: Finding) -> str:
 
 def _cost(found: Finding) -> str:
     calls = f"{units.count(found.calls)} {units.noun(found.calls, 'call')}"
-    return (
-        f"Measuring took {units.percent(found.share)} of the time, for {calls}: the program is faster "
-        "without it, most where it makes many calls."
-    )
+    took = f"Measuring took {units.percent(found.share)} of the time, for {calls}"
+    polls = found.here_share or 0.0
+    if polls >= MIN_SHARE:
+        return (
+            f"{took}: the program loses less by it, as {units.percent(polls)} of these are polls that find "
+            "nothing, and a rank that waits in them waits as long without measuring."
+        )
+    return f"{took}: the program is faster without it, most where it makes many calls."
 
 
 def _of_time(found: Finding) -> str:

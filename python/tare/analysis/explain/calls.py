@@ -67,13 +67,17 @@ def _senders(basis: Basis, functions: Collection[str]) -> int:
 
 def polling(basis: Basis, told: Told) -> list[Finding]:
     """Polls of a line, far more than there are messages; not those that stand for a wait state."""
-    messages = basis.exchange.messages if basis.exchange else 0
     found = []
-    for row in basis.lines:
-        in_vain = row.calls >= POLLS_FOR_MESSAGE * max(messages, 1) and row.calls >= POLLS_FOR_MESSAGE**2
-        if meaning(row.function).poll and in_vain:
-            found += _taken(basis, told, row, "unsuccessful polling")
+    for row in polls_in_vain(basis):
+        found += _taken(basis, told, row, "unsuccessful polling")
     return found
+
+
+def polls_in_vain(basis: Basis) -> list[ProfileRow]:
+    """The lines with far more polls than there are messages."""
+    messages = basis.exchange.messages if basis.exchange else 0
+    least = max(POLLS_FOR_MESSAGE * max(messages, 1), POLLS_FOR_MESSAGE**2)
+    return [row for row in basis.lines if meaning(row.function).poll and row.calls >= least]
 
 
 def between_polls(basis: Basis) -> str:

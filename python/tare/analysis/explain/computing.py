@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tare.analysis.explain.basis import Basis, Told
+from tare.analysis.explain.calls import polls_in_vain
 from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import total
 from tare.analysis.explain.waiting import is_one_slow, slow_of
@@ -14,8 +15,16 @@ def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
     cost = basis.run.total_cost(basis.world)
     if cost.net_share < MIN_SHARE or not cost.calls:
         return []
-    time_ns = round(cost.net_share * basis.total_ns)
-    return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
+    polls = sum(row.calls for row in polls_in_vain(basis))
+    return [
+        Finding(
+            kind="cost of measuring",
+            share=cost.net_share,
+            time_ns=round(cost.net_share * basis.total_ns),
+            calls=cost.calls,
+            here_share=min(polls / cost.calls, 1.0),
+        )
+    ]
 
 
 def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0) -> Finding | None:
