@@ -10,6 +10,9 @@ import pytest
 from made import made
 from tare._native import CurrentCall
 from tare.analysis.explain import calls
+from tare.analysis.explain.basis import Told
+from tare.analysis.explain.finding import Finding
+from tare.analysis.explain.losses import Losses
 from tare.analysis.rows import changed, line_of, place_of
 
 S = 10**9
@@ -35,11 +38,16 @@ def basis(unreturned_ns: int = S, **more: Any) -> Any:
     return SimpleNamespace(
         run=SimpleNamespace(**run), processes=processes, world=0, share=lambda time_ns: time_ns / (6 * S),
         place=lambda site: line_of(place_of(site, fake_native.SITES)),
+        unreturned_ns=sum(each.unreturned_ns for each in processes),
     )  # fmt: skip
 
 
+def under_way(of: Any, told_ns: int = 0) -> Finding | None:
+    return calls.under_way(of, Told([], Losses([]), float(of.unreturned_ns - told_ns)))
+
+
 def test_it_says_where_ranks_are_and_since_when() -> None:
-    found = calls.under_way(basis())
+    found = under_way(basis())
     assert found is not None
     assert (found.function, found.at.line, found.ranks, found.calls) == ("MPI_Barrier", 12, (0, 2), 2)
     assert (found.time_ns, found.lost_ns, found.most_ns) == (2 * S, 2 * S, 2 * S)
@@ -47,6 +55,12 @@ def test_it_says_where_ranks_are_and_since_when() -> None:
 
 
 def test_it_is_nothing_if_it_is_little_or_the_run_is_over() -> None:
-    assert calls.under_way(basis(S // 10)) is None
-    assert calls.under_way(basis(is_running=False)) is None
-    assert calls.under_way(basis(current_calls=[])) is None
+    assert under_way(basis(S // 10)) is None
+    assert under_way(basis(is_running=False)) is None
+    assert under_way(basis(current_calls=[])) is None
+
+
+def test_what_another_finding_has_is_not_lost_again() -> None:
+    found = under_way(basis(), told_ns=S)
+    assert found is not None
+    assert (found.time_ns, found.lost_ns) == (2 * S, S)

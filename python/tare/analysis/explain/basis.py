@@ -14,7 +14,7 @@ from tare.analysis.explain.finding import BLOCKED, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
-from tare.analysis.ranks import are_mpi_shares_known
+from tare.analysis.ranks import are_mpi_shares_known, total_unreturned_ns
 from tare.analysis.rows import Placed, changed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
 from tare.functions import OUTSIDE_NET
@@ -53,6 +53,9 @@ class Told:
 
     findings: list[Finding]
     losses: Losses  # the time that no finding has taken
+    # The same in calls that have not returned, and by how much net times are shorter than the longest, if
+    # that is no known wait.
+    elsewhere_ns: float = 0.0
 
 
 class Basis:
@@ -82,6 +85,7 @@ class Basis:
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
         self.lost_ns = self.total_ns - threads_ns + self.mpi_ns
+        self.unreturned_ns = total_unreturned_ns(self.processes)
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}

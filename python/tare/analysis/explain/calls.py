@@ -159,12 +159,12 @@ def not_explained(basis: Basis, told: Told) -> Finding | None:
     )
 
 
-def under_way(basis: Basis) -> Finding | None:
-    """The time in calls that have not returned yet, which no other finding has, and the line with most of it.
+def under_way(basis: Basis, told: Told) -> Finding | None:
+    """The time in calls that have not returned yet, and the line with most of it.
 
     Nothing of a run that is over: how it ended tells in which calls ranks were.
     """
-    run, time_ns = basis.run, sum(process.unreturned_ns for process in basis.processes)
+    run, time_ns = basis.run, basis.unreturned_ns
     if basis.share(time_ns) < MIN_SHARE or not run.is_running:
         return None
     lines: dict[Line, list[tuple[int, int]]] = {}  # rank, and since when, ns
@@ -180,7 +180,7 @@ def under_way(basis: Basis) -> Finding | None:
         kind="calls under way",
         share=basis.share(time_ns),
         time_ns=time_ns,
-        lost_ns=time_ns,
+        lost_ns=int(min(time_ns, told.elsewhere_ns)),
         function=line[0],
         at=line[1],
         ranks=tuple(sorted({rank for rank, _ in lines[line]})),

@@ -45,7 +45,8 @@ def _of_calls_not_followed(basis: Basis, told: Told, found: Sequence[Finding]) -
 
     Of some calls, such as those of neighbours, the trace does not show for whom they wait.
     """
-    if basis.share(total(told.losses.left)) < MIN_MPI_SHARE:
+    under_way_ns = min(basis.unreturned_ns, told.elsewhere_ns)
+    if basis.share(total(told.losses.left) + under_way_ns) < MIN_MPI_SHARE:
         return []
     told_ns = sum(each.lost_ns for each in (*told.findings, *found))
     rest = computing.imbalance(basis, told, told_ns, at_least=0.5)

@@ -43,34 +43,41 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
     if len(times) < 2:
         return None
     mean_ns, most_ns = sum(times.values()) / len(times), max(times.values())
-    lost_ns = round((most_ns - mean_ns) * len(times)) - told_ns
+    left = total(told.losses.left)
+    late_ns = round((most_ns - mean_ns) * len(times)) - told_ns
+    # A rank that had no processor is early by more than it waits.
+    lost_ns = min(late_ns, int(left + told.elsewhere_ns))
     if basis.share(lost_ns) < MIN_SHARE:
         return None
     slow = slow_of(times)
     others = [time_ns for rank, time_ns in times.items() if rank not in slow]
     # Of collectives it is known what is waiting; of other calls, all of the time may be.
     row = max(basis.lines, key=lambda each: each.imbalance_ns or each.time_ns, default=None)
+    if 2 * left < lost_ns:  # most of it is in no line
+        row = None
     # It is not known in which calls the others wait: their share is taken of each.
-    left = total(told.losses.left)
-    part = min(lost_ns / left, 1.0) if left else 0.0
+    part = min(lost_ns / left, 1.0) if left else 1.0
     if part < at_least:
         return None
     for loss in told.losses.left:
         loss.scale(1 - part)
+    told.elsewhere_ns -= max(lost_ns - left, 0.0)
     cause = max(times, key=lambda rank: times[rank])
     blocked_ns = {process.rank: process.scheduling.blocked_outside_ns for process in basis.processes}
     usual_ns = sum(blocked_ns.values()) / len(blocked_ns)
-    late_ns = most_ns - mean_ns
+    longer_ns = most_ns - mean_ns
     return Finding(
         kind="slow rank" if is_one_slow(times, slow) else "load imbalance",
         share=basis.share(lost_ns),
         time_ns=lost_ns,
-        lost_ns=round(part * left),
+        lost_ns=lost_ns,
         function=row.function if row else "",
         at=row_place(row) if row else UNKNOWN,
         ranks=slow,
         cause_rank=cause,
-        cause_blocked=basis.share_blocked(cause, max(blocked_ns[cause] - usual_ns, 0.0) / late_ns, late_ns),
+        cause_blocked=basis.share_blocked(
+            cause, max(blocked_ns[cause] - usual_ns, 0.0) / longer_ns, longer_ns
+        ),
         most_ns=most_ns,
         mean_ns=sum(others) / len(others) if others else mean_ns,
     )

@@ -37,14 +37,15 @@ def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) 
     # How long ranks waited that wait for ever depends on who ended the run.
     is_stuck = any(each.kind == "deadlock" for each in first)
     notes: list[str] = []
-    told = Told([], losses.all_of(basis))
+    lost = losses.all_of(basis)
+    told = Told([], lost, max(basis.lost_ns - losses.total(lost.all), 0.0))
     if not (is_too_short or is_stuck):
         _look(basis, told, notes)
     found = gains.with_gains(basis, told.findings)
     rest = None if is_too_short or is_stuck else calls.not_explained(basis, told)
     if rest and rest.share >= (MIN_SHARE if rest.kind == "oversubscription" else MIN_MPI_SHARE):
         found.append(rest)
-    if not (is_too_short or is_stuck) and (open_calls := calls.under_way(basis)):
+    if not (is_too_short or is_stuck) and (open_calls := calls.under_way(basis, told)):
         found.insert(0, open_calls)
     found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
