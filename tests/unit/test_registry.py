@@ -145,7 +145,7 @@ def test_findings_of_packages_are_found_in_their_order(
 ) -> None:
     code = (
         "from tare.analysis.explain.finding import Finding\n"
-        "def first(basis, told):\n    yield Finding(kind='a', sentence='A.')\n"
+        "def first(basis, told):\n yield Finding(kind='a', sentence='A.', share=1, lost_ns=2.5, ranks=[0])\n"
         "def second(basis, told):\n    return [Finding(kind='b', sentence=told.findings[0].kind)]\n"
     )
     package("finds", "[tare.findings]\na = finds:first\nb = finds:second\n", code)
@@ -160,6 +160,28 @@ def test_findings_of_packages_are_found_in_their_order(
         ("return 3", "TypeError: 'int' object is not iterable"),
         ("return ['late']", "TypeError: 'late' is no Finding"),
         ("return [Finding(kind='x')]", "ValueError: a finding has no sentence"),
+        (
+            "return [Finding(kind='x', sentence='X.', share=float('nan'))]",
+            "ValueError: share of a finding is nan",
+        ),
+        (
+            "return [Finding(kind='x', sentence='X.', share=1.5)]",
+            "ValueError: share of a finding is 1.5, which",
+        ),
+        ("return [Finding(kind='x', sentence='X.', share='5 %')]", "TypeError: share of a finding is '5 %'"),
+        ("return [Finding(kind='x', sentence='X.', share=None)]", "TypeError: share of a finding is None"),
+        ("return [Finding(kind='x', sentence='X.', lost_ns=-1)]", "ValueError: lost_ns of a finding is -1"),
+        (
+            "return [Finding(kind='x', sentence='X.', lost_ns=1e999)]",
+            "ValueError: lost_ns of a finding is inf",
+        ),
+        ("return [Finding(kind='x', sentence=3)]", "TypeError: sentence of a finding is 3, and no str"),
+        ("return [Finding(kind='x', sentence='X.', at=3)]", "TypeError: at of a finding is 3, and no Placed"),
+        (
+            "return [Finding(kind='x', sentence='X.', ranks=('1',))]",
+            "TypeError: ranks of a finding is ('1',), and",
+        ),
+        ("return [Finding(kind={1}, sentence='X.')]", "TypeError: kind of a finding is {1}, and no str"),
         ("return 1 / 0", "ZeroDivisionError: division by zero"),
         ("raise CommandError('no such thing')", "no such thing"),
     ],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 from tare import registry, units
 from tare.analysis import retimed, traces
 from tare.analysis.efficiency import efficiencies
-from tare.analysis.explain import calls, ended, gains, losses, outside
+from tare.analysis.explain import calls, ended, gains, losses, outside, shown
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     MAX_FINDINGS,
@@ -79,8 +79,8 @@ def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
         for each in found:
             if not isinstance(each, Finding):
                 raise TypeError(f"{each!r} is no Finding")
-            if entry.package and not each.sentence:
-                raise ValueError("a finding has no sentence")
+            if entry.package:
+                shown.check(each)
         return found
 
 
