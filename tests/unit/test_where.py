@@ -363,6 +363,9 @@ def test_a_rank_that_was_killed_long_before_the_others_has_ended_for_them() -> N
     assert "Deadlock: rank 0 waits for rank 1, which was killed by SIGKILL" in shown(run)
     # Rank 3 ended even before, and nobody waits for it; rank 2 a little before rank 0.
     assert blocked(over(*calls, ends={1: 5_000, 3: 3_000, 2: 8_900})) == [0, 2]
+    # What explains the end of the run is that of rank 1.
+    run.meta, run.is_running = metadata(wall_ns=1, signal=9), False
+    assert [(each.kind, each.ranks) for each in ended.findings(run)] == [("ended early", (1,))]
     # Who has been killed before may have waited, and one that waits may have been killed before.
     assert blocked(over(*calls, ends={0: 5_000, 2: 5_000})) == []
 

@@ -32,8 +32,10 @@ def findings(run: Run, seen: tuple[Run, Look] | None = None) -> list[Finding]:
     if run.is_running:
         return [Finding(kind="still running"), *(_stuck(*seen) if seen else [])]
     # Without calls there is nothing to see of 100,000 ranks that have ended.
-    if run.current_calls and (stuck := _stuck(run, where.look(run))):
-        return stuck
+    if run.current_calls:
+        look = where.look(run)
+        if look.deadlock is not None and not (look.is_over and _is_of_killed(look.deadlock, run)):
+            return _stuck(run, look)
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
@@ -50,6 +52,15 @@ def _stuck(run: Run, look: Look) -> list[Finding]:
     if look.deadlock is None:
         return []
     return [*_why_ended(look.deadlock, run), _deadlock(look.deadlock, run)]
+
+
+def _is_of_killed(found: Deadlock, run: Run) -> bool:
+    """Whether all that ranks of a run that is over wait for was killed before them.
+
+    A launcher takes its time to end the others: that is no more than an early end.
+    """
+    killed = {(each.world, each.rank) for each in run.processes if each.state == "killed"}
+    return not found.cycles and killed.issuperset(found.ended)
 
 
 def _why_ended(found: Deadlock, run: Run) -> list[Finding]:
