@@ -18,6 +18,8 @@ from tare.errors import CommandError
 
 Package = Callable[..., None]
 
+STENCIL = Path(__file__).parent.parent / "data" / "v1" / "stencil"
+
 
 def write_package(place: Path, name: str, entry_points: str, code: str = "", version: str = "1.0") -> None:
     metadata = place / f"{name}-{version}.dist-info"
@@ -209,3 +211,62 @@ def test_an_exporter_that_is_not_there_is_named(package: Package) -> None:
     entry = registry.entries(registry.EXPORTERS)["half"]
     with pytest.raises(CommandError, match="the exporter 'half' of the package 'half' cannot be loaded"):
         entry.load()
+
+
+EXPORTERS = """
+from tare.exporters import Exporter
+
+def crashing(run, to, part):
+    to.write_text("half")
+    raise OSError(28, "No space left on device", str(to))
+
+def whole(run, to, part):
+    to.write_text("all of it")
+    return "1 line"
+
+CRASHING, WHOLE = Exporter(".x", crashing), Exporter(".x", whole)
+SILENT = Exporter(".x", lambda run, to, part: "nothing")
+STRAY = whole
+"""
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """Exports a stored run to `out.x`, in the format of a package."""
+    names = ("crashing", "whole", "silent", "stray")
+    entries = "".join(f"{name} = formats:{name.upper()}\n" for name in names)
+    write_package(tmp_path / "packages", "formats", f"[tare.exporters]\n{entries}", EXPORTERS)
+    (tmp_path / "new").mkdir()
+
+    def run(kind: str) -> tuple[int, str, str]:
+        out = tmp_path / "new" / "out.x"
+        return run_with(tmp_path / "packages", "export", STENCIL, "--to", kind, "-o", out)
+
+    return run
+
+
+def test_what_an_exporter_has_half_written_does_not_stay(
+    export: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "out.x"
+    code, shown, error = export("crashing")
+    assert (code, shown) == (1, "")
+    assert "the exporter 'crashing' of the package 'formats' failed: OSError" in error
+    assert f"No space left on device: '{out}'" in error
+    assert not list(out.parent.iterdir())
+    assert export("whole")[:2] == (0, f"{out}: 1 line, 9 B\n")
+    assert [file.name for file in out.parent.iterdir()] == ["out.x"]
+
+
+def test_an_exporter_that_writes_nothing_has_failed(
+    export: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "out.x"
+    what = f"tare: the exporter 'silent' of the package 'formats' has not written {out}\n"
+    assert export("silent") == (1, "", what)
+    assert not list(out.parent.iterdir())
+
+
+def test_what_is_no_exporter_is_refused(export: Callable[..., tuple[int, str, str]]) -> None:
+    what = "tare: the exporter 'stray' of the package 'formats' is no tare.exporters.Exporter\n"
+    assert export("stray") == (1, "", what)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tare import registry, streams, units
+from tare import private_files, registry, streams, units
 from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_output, seconds
 from tare.commands.reading import at, beside, conclude, open_readable
-from tare.errors import UsageError
+from tare.errors import CommandError, UsageError
 from tare.options import Option
 from tare.runs.archive import refuse_existing
 from tare.runs.retiming import Times
@@ -65,19 +69,46 @@ def export(
     """
     if start is not None and end is not None and start > end:
         raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
+    from tare.exporters import Exporter, Part
+
     exporter = to.load()
+    if not isinstance(exporter, Exporter):
+        raise CommandError(f"{to.title} is no tare.exporters.Exporter")
     _refuse_parts(to.name, exporter, rank, start is not None or end is not None, event)
     made = output or beside(run, member, exporter.suffix)
     refuse_existing(made)
     recording = open_readable(run, member, times)
     choice.check_ranks(recording, rank)
-    with to.named():
-        from tare.exporters import Part
-
-        part = Part(rank, at(recording, start), at(recording, end), event)
-        what = exporter.write(recording, made, part)
-        streams.say(f"{made}: {what}, {units.size(_bytes_of(made))}")
+    part = Part(rank, at(recording, start), at(recording, end), event)
+    with _written(made, to) as new, to.named():
+        what = exporter.write(recording, new, part)
+    streams.say(f"{made}: {what}, {units.size(_bytes_of(made))}")
     conclude(recording)
+
+
+@contextmanager
+def _written(made: Path, by: registry.Entry) -> Iterator[Path]:
+    """Where an exporter writes. What that of a package makes gets its name when it is whole.
+
+    CommandError if it has made nothing.
+    """
+    if not by.package:
+        yield made
+        return
+    folder = private_files.part_of(made)
+    new = folder / made.name  # an exporter may go by the suffix
+    try:
+        folder.mkdir()
+        yield new
+        if not os.path.lexists(new):
+            raise CommandError(f"{by.title} has not written {made}")
+        new.replace(made)
+    except CommandError as error:
+        raise CommandError(str(error).replace(str(new), str(made)), error.exit_code) from error
+    except OSError as error:
+        raise CommandError(f"cannot write {made}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refuse_parts(
