@@ -112,3 +112,8 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def ending(code: int) -> str:
+    """How a program ended, from its code as `subprocess` has it: "exit code 3", "killed by SIGSEGV"."""
+    return f"exit code {code}" if code >= 0 else f"killed by {signal_name(-code)}"

@@ -217,7 +217,7 @@ def test_that_rounds_are_missing_is_told(number: signal.Signals, tare: Path, tmp
             end.touch()
         _, said = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 0, said
-    how = "was killed by signal 9" if number == signal.SIGKILL else "hung"
+    how = "was killed by SIGKILL" if number == signal.SIGKILL else "hung"
     told = " ".join(said.split())  # it is wrapped
     assert f"tared {how}" in told and "the rounds since then are missing" in told
     assert len(live(run)) > 3

@@ -24,6 +24,15 @@ def test_a_command_is_started_for_each_node(tmp_path: Path) -> None:
     assert all("recover --part" in line for line in lines)
 
 
+@pytest.mark.parametrize(("end", "how"), [("kill -SEGV $$", "killed by SIGSEGV"), ("exit 3", "exit code 3")])
+def test_a_command_that_fails_is_told_with_its_end(end: str, how: str, tmp_path: Path) -> None:
+    rsh = tmp_path / "rsh"
+    rsh.write_text(f"#!/bin/sh\n{end}\n")
+    rsh.chmod(0o755)
+    (told,) = elsewhere.recover(tmp_path, [str(rsh), "{host}"], ["node1"], [])
+    assert told.endswith(f"failed ({how})")
+
+
 @pytest.mark.parametrize("host", ["-oProxyCommand=touch x", "a;b", "a b", "$(x)", "", "a\n"])
 @pytest.mark.parametrize("word", ["{host}", "{hosts}"])
 def test_a_run_cannot_choose_words_of_the_command(host: str, word: str, tmp_path: Path) -> None:

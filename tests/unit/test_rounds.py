@@ -416,3 +416,24 @@ def test_each_filter_of_a_spec_is_checked(tmp_path: Path) -> None:
     for wrong in ("statistics+", "statistics+magic", "none+nowhere.so", "statistics+a.so.6"):
         with pytest.raises(ValueError, match=r"filter="):
             monitoring.parse(f"1s,filter={wrong}")
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("kill -SEGV $$", "trying this, tared ended (killed by SIGSEGV)"),
+        ("exit 3", "trying this, tared ended (exit code 3)"),
+        ("echo no filter >&2; exit 1", "no filter"),
+    ],
+)
+def test_a_filter_that_cannot_be_used_is_told_with_a_reason(
+    end: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tared = tmp_path / "tared"
+    tared.write_text(f"#!/bin/sh\n{end}\n")
+    tared.chmod(0o755)
+    monkeypatch.setattr("tare.packages.require_library", lambda *_: None)
+    monkeypatch.setattr("tare.measuring.library.find", lambda _: tared)
+    with pytest.raises(CommandError) as raised:
+        monitoring.check(monitoring.parse("1s,filter=groups"))
+    assert str(raised.value) == f"--monitor: filter=groups: {why}"

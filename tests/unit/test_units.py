@@ -69,3 +69,11 @@ def test_ranges_of_sizes_share_their_unit() -> None:
     ranges = {(0, 1): "0 B", (1, 2): "1 B", (8, 16): "8-16 B", (512, 1024): "512 B-1 KiB"}
     ranges |= {(1024, 2048): "1-2 KiB", (512 << 20, 1 << 30): "512 MiB-1 GiB"}
     assert {each: units.size_range(*each) for each in ranges} == ranges
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [(0, "exit code 0"), (3, "exit code 3"), (-11, "killed by SIGSEGV"), (-99, "killed by signal 99")],
+)
+def test_the_end_of_a_program_in_words(code: int, how: str) -> None:
+    assert units.ending(code) == how

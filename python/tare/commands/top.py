@@ -165,7 +165,7 @@ def _where(run: Path) -> str:
 
     command = programs.tare("where", str(run))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout or done.stderr
+    return done.stdout or done.stderr or f"tare where ended ({units.ending(done.returncode)})\n"
 
 
 def _call_sites(run: Path) -> Callable[[], str]:

@@ -12,7 +12,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tare import programs
+from tare import programs, units
 from tare.analysis.profile import summed
 from tare.doctor.installations import (
     ABI_WRAPPERS,
@@ -139,7 +139,7 @@ class Prober:
         code, text = run_in_group(command, self._scratch, self._environment, COMPILE_TIMEOUT_S)
         if code == 0:
             return ""
-        return f"does not compile: {error_line(text) or f'exit code {code}'}"
+        return f"does not compile: {error_line(text) or units.ending(code)}"
 
     @staticmethod
     def _places(prefix: Path) -> list[str]:
@@ -192,9 +192,9 @@ class Prober:
         if code != 0:
             bare_code, bare_text = run_in_group(launch, self._scratch, environment, RUN_TIMEOUT_S)
             if bare_code != 0:
-                why = error_line(bare_text) or f"exit code {bare_code}"
+                why = error_line(bare_text) or units.ending(bare_code)
                 raise NotTestable(f"does not run without tare either: {why}")
-            why = error_line(text) or f"exit code {code}"
+            why = error_line(text) or units.ending(code)
             raise TareError(f"runs without tare, but not with it: {why}")
         return self._compared(binding, finding, open_run(run_dir))
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tare import programs
+from tare import programs, units
 from tare.errors import CommandError, UsageError
 
 # In the command: the node, for a command for each node, or all nodes with commas between them.
@@ -67,5 +67,4 @@ def _trouble(command: Sequence[str]) -> str:
     done = subprocess.run([program, *command[1:]], stdin=subprocess.DEVNULL, check=False)
     if done.returncode == 0:
         return ""
-    how = f"exit code {done.returncode}" if done.returncode > 0 else f"killed by signal {-done.returncode}"
-    return f"`{shlex.join(command)}` failed ({how})"
+    return f"`{shlex.join(command)}` failed ({units.ending(done.returncode)})"

@@ -267,7 +267,9 @@ def _ask_tared(key: str, value: str) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if asked.returncode != 0:
-        raise CommandError(f"--monitor: {key}={value}: {asked.stderr.strip()}")
+        how = f"trying this, tared ended ({units.ending(asked.returncode)})"
+        why = asked.stderr.strip() if asked.returncode > 0 else ""
+        raise CommandError(f"--monitor: {key}={value}: {why or how}")
 
 
 def _number(key: str, chosen: Mapping[str, str], otherwise: int, *, least: int, most: int) -> int:

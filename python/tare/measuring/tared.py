@@ -121,7 +121,7 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         elif chosen and how:
             served.trouble = f"--monitor: tared {how}: the rounds since then are missing"
         elif chosen and tared.returncode != 0:
-            served.trouble = f"--monitor: tared failed (exit code {tared.returncode}): rounds are missing"
+            served.trouble = f"--monitor: tared failed ({units.ending(tared.returncode)}): rounds are missing"
         if stored:
             served.reception = _reception(stored, ended_ns)
         import shutil
@@ -178,4 +178,4 @@ def _reception(stored: Stored, ended_ns: int) -> Reception:
 
 def _ending(code: int) -> str:
     """`code` as Popen has it."""
-    return f"was killed by signal {-code}" if code < 0 else "ended"
+    return f"was {units.ending(code)}" if code < 0 else "ended"

@@ -231,5 +231,5 @@ class AlertOutput:
         except OSError as error:
             return streams.tell(f"tare: cannot start {self._command[0]}: {error.strerror}")
         if done.returncode != 0:
-            streams.tell(f"tare: {self._command[0]} failed for an alert: exit code {done.returncode}")
+            streams.tell(f"tare: {self._command[0]} failed for an alert: {units.ending(done.returncode)}")
         return None

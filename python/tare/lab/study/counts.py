@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import units
 from tare.errors import TareError
 from tare.lab.study import phased, placeholders, stated, toolbox
 from tare.lab.study.phased import InPhase
@@ -98,7 +99,9 @@ def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[tuple[RankCounts
         if pattern.groups == 2:
             rank = int(match["rank"])
             by_rank[rank] = by_rank.get(rank, 0) + events
-    trouble = f"events of {tool.name} are not counted: no number in the output" if total is None else ""
+    how = f" ({units.ending(done.returncode)})" if done.returncode else ""
+    why = f"events of {tool.name} are not counted: no number in the output{how}"
+    trouble = why if total is None else ""
     return tuple(RankCounts(rank, events) for rank, events in sorted(by_rank.items())), total, trouble
 
 

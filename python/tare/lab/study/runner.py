@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tare import programs
+from tare import programs, units
 from tare.analysis.referee import Weighed
 from tare.errors import UsageError
 from tare.lab.study import counts, placeholders
@@ -164,9 +164,9 @@ def attempt(description: Description, cell: Cell, started: Command, scratch: Pat
         wall_s = time.perf_counter() - start
     after = snapshot()
     message = ""
-    if state == "ok" and exit_code != description.workloads[cell.level("workload")].exit_code:
+    if exit_code is not None and exit_code != description.workloads[cell.level("workload")].exit_code:
         last = _text(scratch / "stderr").strip() or _text(scratch / "stdout").strip()
-        state, message = "failed", f"exit code {exit_code}: {last[-SHOWN:]}"
+        state, message = "failed", f"{units.ending(exit_code)}: {last[-SHOWN:]}"
     elif state == "timeout":
         message = f"ended after the time limit of {description.time_limit_s:g} s"
     shares = before.average, after.average, foreign_share(before, after)
@@ -288,7 +288,8 @@ def prepare(description: Description, cell: Cell) -> None:
     environment = os.environ | description.mpis[cell.level("mpi")].environment
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
     if done.returncode != 0 or not program.exists():
-        raise UsageError(f"`{' '.join(words)}` did not make {program}: {done.stderr.strip()[-SHOWN:]}")
+        why = done.stderr.strip()[-SHOWN:] or units.ending(done.returncode)
+        raise UsageError(f"`{' '.join(words)}` did not make {program}: {why}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import field
 from msgspec.structs import asdict
 
-from tare import loader_cache, programs
+from tare import loader_cache, programs, units
 from tare.errors import UsageError
 from tare.lab.study import document
 from tare.lab.study.document import Keys, Pattern, Table, Text, Texts, Words
@@ -176,7 +176,7 @@ def _trial(command: tuple[str, ...]) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-    return f"exit code {done.returncode}: {' '.join(last)}" if done.returncode else ""
+    return ": ".join([units.ending(done.returncode), *last]) if done.returncode else ""
 
 
 def _trial_failure(tool: Tool) -> str:

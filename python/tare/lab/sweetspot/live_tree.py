@@ -194,4 +194,4 @@ def formed(topology: Topology, events: int, rounds: int) -> Iterator[LiveTree]:
                 with suppress(BrokenPipeError):
                     stream.close()
     if process.returncode != 0:
-        raise CommandError(said or f"{PROGRAM} failed with exit code {process.returncode}")
+        raise CommandError(said or f"{PROGRAM} failed ({units.ending(process.returncode)})")

@@ -96,7 +96,7 @@ def _run(command: Sequence[str], tools: Sequence[Weighable], *, quiet: bool) -> 
         _, exit_code = runner.execute(started, sys.stderr if quiet else None, None, LONGEST_S)
         if exit_code:
             raise CommandError(
-                f"the command failed (exit code {exit_code}); nothing is weighed", abs(exit_code)
+                f"the command failed ({units.ending(exit_code)}); nothing is weighed", abs(exit_code)
             )
         return weighings.processes(directory, tools)
 
