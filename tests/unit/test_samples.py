@@ -20,6 +20,7 @@ from tare._native import SampleRow, SampleSummary
 from tare.analysis import samples as analysis
 from tare.analysis.rows import changed
 from tare.reporters import samples as reporter
+from tare.reporters.console import Console
 
 
 @pytest.fixture
@@ -264,13 +265,16 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
 
 
 def joined(*said: str) -> Any:
-    return made(SampleSummary, joining=["begun", *said])
+    return made(SampleSummary, spec="random:0.1", joining=["begun", *said])
 
 
 @pytest.mark.parametrize(
     ("ranks", "expected"),
     [
-        ([SampleSummary()] * 2, []),  # of an older version
+        ([made(SampleSummary, spec="random:0.1")] * 2, []),  # of an older version
+        ([SampleSummary()], ["1 rank did not sample: it did not come out of the first call of MPI"]),
+        ([SampleSummary()] * 2, ["2 ranks did not sample: they did not come out of the first call of MPI"]),
+        ([joined("object_refused")], ["1 rank did not sample: the chooser or the analysis could not"]),
         ([joined("met")] * 2, []),
         ([joined("met", "several_nodes", "path_agreed")] * 2, []),
         ([joined("met", "met_late"), joined("met")], ["1 rank began late"]),
@@ -294,3 +298,16 @@ def test_what_kept_ranks_apart_is_said(ranks: list[Any], expected: list[str]) ->
     said = analysis.limits(ranks)
     assert len(said) == len(expected)
     assert all(found.startswith(start) for found, start in zip(said, expected, strict=True))
+
+
+@pytest.mark.parametrize("summary", [SampleSummary(), joined("object_refused")])
+def test_messages_that_no_rank_has_counted_have_no_number(summary: SampleSummary) -> None:
+    out = io.StringIO()
+    options = SimpleNamespace(sample="/home/a/mine.so")
+    run: Any = SimpleNamespace(
+        sample_summaries=[summary], sample_rows=[], worlds=1, meta=SimpleNamespace(options=options)
+    )
+    reporter.show(Console(out, 100), run, [], [], analysis.totals([summary]), 20, by_powers=False)
+    text = out.getvalue()
+    assert text.startswith(f"Sampled by {summary.spec or '/home/a/mine.so'}\n  1 rank did not sample")
+    assert "sent" not in text

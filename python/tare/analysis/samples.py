@@ -20,6 +20,7 @@ from tare.analysis.rows import UNKNOWN, Placed, changed, fields, place_of
 
 if TYPE_CHECKING:
     from tare._native import SampleRow, SampleSummary, Site
+    from tare.runs.run import Run
 
 Key = Literal["source", "destination", "send", "receive", "size"]
 KEYS: tuple[Key, ...] = get_args(Key)
@@ -178,14 +179,32 @@ def comparisons(summaries: Iterable[SampleSummary]) -> list[ClockComparison]:
     ]
 
 
-def limits(summaries: Iterable[SampleSummary]) -> list[str]:
+def specs(run: Run) -> list[str]:
+    """The specs that were in force last; of a rank that did not come to use one, that of the command."""
+    given = run.meta.options.sample or ""
+    return list(dict.fromkeys(summary.spec or given for summary in run.sample_summaries))
+
+
+def counted(summaries: Iterable[SampleSummary]) -> bool:
+    """Whether a rank has counted its messages: one that did not sample has not."""
+    return any(summary.spec and "object_refused" not in summary.joining for summary in summaries)
+
+
+def limits(summaries: Sequence[SampleSummary]) -> list[str]:
     """Why ranks could not exchange records of all messages; usually empty."""
     joining = [set(summary.joining) for summary in summaries]
+    unbegun = sum(not summary.spec for summary in summaries)
     apart = [said for said in joining if "begun" in said and not {"met", "object_refused"} & said]
     late = [said for said in joining if "met_late" in said]
     known = [said for said in joining if "several_nodes" in said]
     refused = sum("object_refused" in said for said in joining)
     found = []
+    if unbegun:
+        who = units.noun(unbegun, "it", "they")
+        found.append(
+            f"{_ranks(unbegun)} did not sample: {who} did not come out of the first call of MPI, "
+            "in which a chooser and an analysis of yours begin"
+        )
     if refused:
         found.append(
             f"{_ranks(refused)} did not sample: the chooser or the analysis could not be used, "

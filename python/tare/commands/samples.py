@@ -103,7 +103,7 @@ def samples(
     shown = rows[:most] if most else rows
     counts = analysis.totals(recording.sample_summaries)
     if json:
-        specs = list(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
+        specs = analysis.specs(recording)
         content = {
             "spec": specs[0] if len(specs) == 1 else specs,
             "messages": counts,

@@ -134,12 +134,12 @@ def _show_legend(out: Console, rows: Sequence[Row], missed: int) -> None:
 
 
 def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) -> None:
-    specs = ", ".join(dict.fromkeys(summary.spec for summary in recording.sample_summaries))
-    out.line(f"Sampled by {specs}", bold=True)
-    out.line(
-        f"  {units.number_of(counts['sent'], 'message')} sent, {counts['chosen']:,} chosen, "
-        f"{counts['paired']:,} seen on both sides"
-    )
+    out.line(f"Sampled by {', '.join(analysis.specs(recording))}", bold=True)
+    if analysis.counted(recording.sample_summaries):
+        out.line(
+            f"  {units.number_of(counts['sent'], 'message')} sent, {counts['chosen']:,} chosen, "
+            f"{counts['paired']:,} seen on both sides"
+        )
     for name, why in LOSSES.items():
         if counts[name]:
             out.paragraph(why, f"  {counts[name]:,} ")

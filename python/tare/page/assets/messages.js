@@ -74,7 +74,8 @@
       into.append(element("p", { class: "hint" }, "Latencies of messages: measure with tare run --sample random:0.01"));
       return;
     }
-    into.append(element("h3", {}, `Latencies of ${format.numberOf(latencies.totals.paired, "sampled message")}, of ${format.grouped(latencies.totals.sent)} sent`));
+    const totals = latencies.totals;
+    into.append(element("h3", {}, totals ? `Latencies of ${format.numberOf(totals.paired, "sampled message")}, of ${format.grouped(totals.sent)} sent` : "Latencies of messages"));
     for (const limit of latencies.limits) into.append(element("p", { class: "notice" }, limit));
     if (latencies.histogram.length) {
       const panel = element("div", { class: "panel" });
