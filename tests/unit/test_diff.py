@@ -21,6 +21,7 @@ from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
 from tare.analysis.rows import changed
 from tare.commands.diff import Metric, _gate_content
+from tare.page import comparison
 from tare.reporters import diff as reporter
 from tare.runs.metadata import Options
 
@@ -97,6 +98,21 @@ def test_look_ups_whose_number_is_the_same_are_no_difference() -> None:
     rows = [{**fake_native.row(0, "MPI_Comm_rank", -1, 3, 0, 0)}]
     run.profile = lambda by, **chosen: fake_native.profile(by, rows=rows, sites=run.sites, **chosen)
     assert diff.difference([run, run], [run]).functions == []
+
+
+def test_look_ups_have_no_time() -> None:
+    runs = [measured(), measured()]
+    for run, calls in zip(runs, (3, 4), strict=True):
+        rows = [{**fake_native.row(0, "MPI_Comm_rank", -1, calls, 0, 0)}]
+        run.profile = lambda by, rows=rows, **chosen: fake_native.profile(by, rows=rows, sites=[], **chosen)
+    (line,) = diff.difference(runs[:1], runs[1:]).functions
+    assert (line.is_timed, line.calls.base, line.calls.new) == (False, [3], [4])
+    shown = reporter.lines([line], by_site=False)
+    cells = {heading.title: cell for heading, cell in zip(shown.headings, shown.rows[0], strict=True)}
+    assert [cells[name] for name in ("Base", "New", "Change", "Real")] == ["-"] * 4
+    assert cells["Calls"] == "+33.3 %"
+    on_page = comparison._line(line)
+    assert [on_page[name] for name in ("other_ns", "own_ns", "change_ns")] == [None] * 3
 
 
 def test_welch_is_scipys_on_logarithms() -> None:

@@ -43,6 +43,11 @@ class Line:
         """Mean of the new runs minus that of the base; negative: faster."""
         return self.time_ns.new_mean - self.time_ns.base_mean
 
+    @property
+    def is_timed(self) -> bool:
+        """False of look-ups, whose calls are only counted."""
+        return bool(self.time_ns.base_mean or self.time_ns.new_mean)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -260,6 +265,7 @@ def _lines(
             for name in ("time_ns", "calls", "bytes")
         )
         # Look-ups have no time. They matter only if their number changed.
-        if time_ns.base_mean or time_ns.new_mean or {*calls.base} != {*calls.new}:
-            lines.append(Line(row.function, row if by_site else None, time_ns, calls, size))
+        line = Line(row.function, row if by_site else None, time_ns, calls, size)
+        if line.is_timed or {*calls.base} != {*calls.new}:
+            lines.append(line)
     return sorted(lines, key=lambda line: abs(line.change_ns), reverse=True)

@@ -53,9 +53,9 @@ def _line(line: Line) -> dict[str, Any]:
         "function": line.function,
         "where": terminal.place(line.place) if line.place else None,
         "caller": terminal.caller(line.place) if line.place and line.place.caller else None,
-        "other_ns": times.base_mean,
-        "own_ns": times.new_mean,
-        "change_ns": line.change_ns,
+        "other_ns": times.base_mean if line.is_timed else None,
+        "own_ns": times.new_mean if line.is_timed else None,
+        "change_ns": line.change_ns if line.is_timed else None,
         "other_calls": calls.base_mean,
         "own_calls": calls.new_mean,
     }

@@ -64,14 +64,19 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
     columns = (
         Column("Function", text=True, cell=lambda line: line.function),
         *(place if by_site else ()),
-        Column("Base", cell=lambda line: units.duration(line.time_ns.base_mean)),
-        Column("New", cell=lambda line: units.duration(line.time_ns.new_mean)),
-        Column("Change", cell=lambda line: change(line.time_ns)),
-        Column("Real", cell=lambda line: VERDICTS[_real(line.time_ns, exact=False)]),
+        Column("Base", cell=_of_time(lambda time_ns: units.duration(time_ns.base_mean))),
+        Column("New", cell=_of_time(lambda time_ns: units.duration(time_ns.new_mean))),
+        Column("Change", cell=_of_time(change)),
+        Column("Real", cell=_of_time(lambda time_ns: VERDICTS[_real(time_ns, exact=False)])),
         Column("Calls", optional=True, cell=lambda line: change(line.calls)),
         Column("Bytes", optional=True, cell=lambda line: change(line.bytes)),
     )
     return Sheet.of(columns, found)
+
+
+def _of_time(shown: Callable[[Comparison], str]) -> Callable[[Line], str]:
+    """What a cell has of the times of a line; nothing of look-ups, whose number alone is known."""
+    return lambda line: shown(line.time_ns) if line.is_timed else NOTHING
 
 
 def code(found: Sequence[CodeChange]) -> Sheet:
