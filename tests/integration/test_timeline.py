@@ -478,6 +478,16 @@ def test_charts_of_iterations_lead_to_the_slowest(browser: Any, tare: Path, tmp_
     opened.page.focus("#waitstates .tabulator-row")
     opened.page.keyboard.press("Enter")
     opened.wait("document.querySelector('#waitstates .detail .chart')?.dataset.ready")
+    # Where there is little width, the legend takes more lines and no room of the chart.
+    opened.page.set_viewport_size({"width": 400, "height": 900})
+    entries = opened.page.locator("#phases .panel .legend").first.locator("li")
+    assert entries.all_text_contents() == [
+        "time, longest rank",
+        "waiting, mean of the ranks",
+        "imbalance of the computing",
+    ]
+    last = entries.last.bounding_box()
+    assert last["y"] + last["height"] <= chart.bounding_box()["y"]
     assert opened.complaints == []
     context.close()
 

@@ -29,8 +29,10 @@
     const said = element("p", { class: "hint", role: "status" }, "Click or arrow keys choose an iteration, Enter shows it in the timeline.");
     const tell = (i) => [`iteration ${format.grouped(of.number[i])}`, ...lines.map(([title, key]) => `${title}: ${format.duration(of[key][i])}`)];
     const panel = element("div", { class: "panel" }, element("h3", {}, `Phase ${phase}: ${format.numberOf(iterations, "iteration")} from ${loop}`));
+    // Above the chart, not in it: where there is little width, it takes more lines.
+    panel.append(element("ul", { class: "legend" }, lines.map(([title, , name]) => element("li", {}, tare.swatch(name), title))));
     const made = tare.chart(panel, `Time, waiting and imbalance of ${format.numberOf(count, "iteration")} of phase ${phase}. Arrow keys choose one, Enter shows it in the timeline`, () => ({
-      legend: { top: 0, right: 0, icon: "roundRect", itemWidth: 11, itemHeight: 11, textStyle: { color: tare.color("muted") } },
+      grid: { left: 8, right: 16, top: 10, bottom: 8, containLabel: true },
       xAxis: tare.axis({ type: "category", data: of.number, boundaryGap: count < 3 }),
       yAxis: tare.axis({ type: "value", splitNumber: 3, axisLabel: { formatter: format.duration } }),
       tooltip: { ...tare.tooltip(), trigger: "axis", formatter: ([at]) => tell(at.dataIndex).join("\n") },
