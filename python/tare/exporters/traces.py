@@ -41,8 +41,9 @@ def _tell_what_lacks(done: Exported, part: Part) -> None:
         left_out = units.number_of(
             done.ends, "end of a region or phase was", "ends of regions or phases were"
         )
-        them = units.noun(done.ends, "it", "them")
-        streams.tell(f"tare: {left_out} left out, because {trace} has no begin for {them}")
+        what = units.noun(done.ends, "what it ends has", "what they end has")
+        why = f"{what} no begin in {trace}, or ended before, with the region or phase around it"
+        streams.tell(f"tare: {left_out} left out: {why}")
     if done.obstacle:
         streams.tell(f"tare: not all messages are shown: {done.obstacle}")
 
