@@ -71,9 +71,17 @@ def listing(call: Tare, archive: Path) -> list[dict[str, Any]]:
     return list(document["rows"])
 
 
-def copy_of_run(to: Path) -> Path:
+def copy_of_run(to: Path, number: int = 0) -> Path:
+    """The stored run; with a `number`, as another run, which was measured for itself."""
     shutil.copytree(RUN, to)
+    if number:
+        number_run(to, number)
     return to
+
+
+def number_run(run: Path, number: int) -> None:
+    text = (RUN / "meta.json").read_text()
+    (run / "meta.json").write_text(text.replace(json.loads(text)["run_id"], f"{number:016x}"))
 
 
 @pytest.fixture
@@ -86,8 +94,8 @@ def one(call: Tare, tmp_path: Path) -> Path:
 @pytest.fixture
 def two(call: Tare, tmp_path: Path) -> Path:
     """An archive of two runs of different length: `whole` and `short`."""
-    copy_of_run(tmp_path / "whole")
-    file = copy_of_run(tmp_path / "short") / "node0.tare"
+    copy_of_run(tmp_path / "whole", 1)
+    file = copy_of_run(tmp_path / "short", 2) / "node0.tare"
     file.write_bytes(file.read_bytes()[:9000])
     succeed(call("merge", "-o", "two.tare", "whole", "short"))
     return tmp_path / "two.tare"
@@ -142,7 +150,8 @@ def test_archives_are_merged_by_their_members(call: Tare, one: Path, two: Path, 
 
 def test_equal_names_are_told_apart(call: Tare, tmp_path: Path) -> None:
     shutil.copy(RUN / "node0.tare", tmp_path)
-    succeed(call("merge", "-o", "a.tare", RUN, RUN, "node0.tare", "node0.tare", RUN))
+    runs = [copy_of_run(tmp_path / f"{number}" / "stencil", number) for number in range(1, 7)]
+    succeed(call("merge", "-o", "a.tare", *runs[:2], "node0.tare", "node0.tare", runs[2]))
     found = listing(call, tmp_path / "a.tare")
     assert [row["name"] for row in found] == [
         "stencil",
@@ -151,9 +160,28 @@ def test_equal_names_are_told_apart(call: Tare, tmp_path: Path) -> None:
         "node0-2.tare",
         "stencil-3",
     ]
-    succeed(call("merge", "-o", "b.tare", "a.tare", "a.tare"))
-    names = [row["name"] for row in listing(call, tmp_path / "b.tare")]
-    assert len(set(names)) == 2 * len(found)
+    succeed(call("merge", "-o", "b.tare", *runs[3:], "node0.tare"))
+    succeed(call("merge", "-o", "c.tare", "a.tare", "b.tare"))
+    names = [row["name"] for row in listing(call, tmp_path / "c.tare")]
+    assert len(set(names)) == len(found) + 4
+
+
+def test_a_run_is_merged_once(call: Tare, one: Path, two: Path, tmp_path: Path) -> None:
+    """It is known by its identifier: as a copy, and within archives."""
+    copy = copy_of_run(tmp_path / "copy")
+    for inputs, other, name in (
+        ((RUN, RUN), RUN, RUN),
+        ((two, copy, RUN), copy, RUN),
+        ((copy, two, one), copy, f"stencil in {one}"),
+        ((two, "whole"), f"whole in {two}", "whole"),
+    ):
+        why = f"tare: {other} and {name} are the same run: name each once"
+        assert fail(call("merge", "-o", "new.tare", *inputs), 2) == why
+        assert not (tmp_path / "new.tare").exists()
+    # Of damaged ones it is not known.
+    for number in 1, 2:
+        (copy_of_run(tmp_path / f"damaged-{number}") / "meta.json").write_text("{}")
+    succeed(call("merge", "-o", "new.tare", "damaged-1", "damaged-2"))
 
 
 def test_two_thousand_inputs(call: Tare, one: Path, tmp_path: Path) -> None:
@@ -168,8 +196,8 @@ def test_two_thousand_inputs(call: Tare, one: Path, tmp_path: Path) -> None:
             inputs.append(folder / f"{number}.tare")
         else:
             (folder / "run").mkdir()
-            for file in original.iterdir():
-                (folder / "run" / file.name).hardlink_to(file)
+            (folder / "run" / "node0.tare").hardlink_to(original / "node0.tare")
+            number_run(folder / "run", number)
             inputs.append(folder / "run")
     succeed(call("merge", "-o", "many.tare", *inputs))
     found = listing(call, tmp_path / "many.tare")
@@ -181,10 +209,11 @@ def test_two_thousand_inputs(call: Tare, one: Path, tmp_path: Path) -> None:
         f"run-3, 7.tare, run-4, 9.tare and {MANY - 10:,} more"
     )
     succeed(call("split", "many.tare"))
-    node, run = (RUN / "node0.tare").read_bytes(), contents(RUN)
+    node = (RUN / "node0.tare").read_bytes()
     for row in found:
         path = tmp_path / "many" / row["name"]
-        assert (contents(path) == run) if row["kind"] == "run" else (path.read_bytes() == node)
+        assert (path / "node0.tare" if row["kind"] == "run" else path).read_bytes() == node
+        assert row["kind"] == "file" or set(contents(path)) == {"meta.json", "node0.tare"}
 
 
 def test_large_files_take_no_memory(tare: Path, tmp_path: Path) -> None:
@@ -259,7 +288,7 @@ def test_an_archive_cut_off_is_read_as_far_as_it_goes(call: Tare, two: Path, tmp
     done = call("split", cut, "--damaged")
     assert done.returncode == 0
     assert "cut.tare is cut off" in done.stderr
-    assert contents(tmp_path / "cut" / "whole") == contents(RUN)
+    assert contents(tmp_path / "cut" / "whole") == contents(tmp_path / "whole")
     rest = (tmp_path / "cut" / "short" / "node0.tare").read_bytes()
     assert 0 < len(rest) < 9000
     assert (tmp_path / "short" / "node0.tare").read_bytes().startswith(rest)
@@ -339,7 +368,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_leaves_nothing_behind(call: Tare, small_disk: Path, tmp_path: Path) -> None:
-    inputs = [RUN] * 5
+    inputs = [copy_of_run(tmp_path / f"{number}", number) for number in range(1, 6)]
     assert fail(call("merge", "-o", small_disk / "a.tare", *inputs)) == (
         f"tare: cannot write {small_disk}/a.tare: No space left on device"
     )

@@ -34,6 +34,7 @@ def merge(
     """
     archive.refuse_existing(output)
     given = [archive.find_input(path) for path in inputs]
+    archive.refuse_same_run(given)
     with copying(output.name, sum(each.bytes for each in given)) as progress:
         made = archive.merge(given, output, progress)
     streams.say(f"{output}: {archive.described(made)}, {units.size(output.stat().st_size)}")

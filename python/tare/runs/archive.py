@@ -111,15 +111,19 @@ def listed(found: Sequence[Member]) -> str:
 
 def read_meta(path: Path, member: str) -> Metadata:
     """meta.json of a run in an archive."""
-    from tare import _native
-
     for file in open_archive(path).files():
         if (file.member, file.name) == (member, META):
-            with path.open("rb") as archive:
-                archive.seek(file.offset)
-                text = archive.read(min(file.present, directory.LARGEST_META))
-            return decode(text, f"{path}: {member}", _native.FORMAT_VERSION)
+            return _read_meta(path, file)
     raise CommandError(f"{member} in {path} has no {META}: `tare split {path}` takes out what it has")
+
+
+def _read_meta(path: Path, file: ArchivedFile) -> Metadata:
+    from tare import _native
+
+    with path.open("rb") as archive:
+        archive.seek(file.offset)
+        text = archive.read(min(file.present, directory.LARGEST_META))
+    return decode(text, f"{path}: {file.member}", _native.FORMAT_VERSION)
 
 
 def find_input(path: Path) -> Input:
@@ -139,6 +143,29 @@ def find_input(path: Path) -> Input:
     if not stat.S_ISREG(mode) or path.suffix != SUFFIX:
         raise CommandError(f"{path} is neither a run directory nor a {SUFFIX} file")
     return Input(path, "file", path.stat().st_size)
+
+
+def refuse_same_run(inputs: Sequence[Input]) -> None:
+    """UsageError if two inputs have the same run, also as a copy: it would be there twice, as if repeated."""
+    known: dict[str, str] = {}
+    for each in inputs:
+        own = dict(_runs_of(each))
+        for run_id, name in own.items():
+            if other := known.get(run_id):
+                raise UsageError(f"{other} and {name} are the same run: name each once")
+        known |= own
+
+
+def _runs_of(given: Input) -> Iterator[tuple[str, str]]:
+    """The identifiers and names of its runs, but for those whose meta.json is damaged."""
+    if given.kind == "run":
+        with suppress(CommandError):
+            yield directory.read_meta(given.path).run_id, str(given.path)
+    elif given.kind == "archive":
+        for file in open_archive(given.path).files():
+            if file.kind == "run" and file.name == META:
+                with suppress(CommandError):
+                    yield _read_meta(given.path, file).run_id, f"{file.member} in {given.path}"
 
 
 def _must_be_complete(run_dir: Path) -> None:
