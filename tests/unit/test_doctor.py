@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fake_tare import Tare
+from tare.commands import doctor
 from tare.doctor import installations, machine, probes
 from tare.doctor.probes import NotTestable, Prober
 
@@ -130,3 +131,12 @@ def test_prefix_must_be_one(tare: Tare, tmp_path: Path) -> None:
     done = tare("doctor", "--mpi", tmp_path)
     assert done.returncode == 2
     assert "has no directory bin" in done.stderr
+
+
+def test_the_cost_of_first_calls_is_told_as_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Those of the probes find nothing in the caches."""
+    monkeypatch.setattr(installations, "libraries_of_loader", list)
+    mpi = installations.Installation("mpich", "1", tmp_path / "mpiexec", None)
+    found = [probes.Finding(mpi, "C", "ok", "", call_ns=cost) for cost in (3430.4, 5000)]
+    (check,) = doctor._about(found, set())
+    assert check.detail.startswith("costs 3430 ns to record where there are few; one of many costs far less")

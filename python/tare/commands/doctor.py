@@ -72,7 +72,8 @@ def _about(findings: list[Finding], tried: set[Path]) -> list[Check]:
     result = []
     costs = [finding.call_ns for finding in findings if finding.call_ns]
     if costs:
-        result.append(Check("a call", "ok", f"costs {min(costs):.0f} ns to record"))
+        least = f"costs {min(costs):.0f} ns to record where there are few"
+        result.append(Check("a call", "ok", f"{least}; one of many costs far less (docs/howto-cost.md)"))
     for path in installations.libraries_of_loader():
         if path not in tried:
             result.append(Check(path.name, "warning", f"not tested: no compiler for {path}"))
