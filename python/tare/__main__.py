@@ -23,24 +23,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in READERS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    ended_by = signal.SIGINT
+
+    def terminate(_signal: int, _frame: object) -> None:
+        """Cleans up like Ctrl-C."""
+        nonlocal ended_by
+        ended_by = signal.SIGTERM
+        raise KeyboardInterrupt
+
     if given[:1] in WRITERS and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, terminate)
     try:
         return streams.end(exit_code_of(given))
     except streams.UnwritableError as error:
         return streams.unwritten(error)
-    except _Terminated:
-        return streams.exit_by_signal(signal.SIGTERM)
     except KeyboardInterrupt:
-        return streams.exit_by_signal(signal.SIGINT)
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which cleans up like Ctrl-C."""
-
-
-def _terminate(_signal: int, _frame: object) -> None:
-    raise _Terminated
+        return streams.exit_by_signal(ended_by)
 
 
 def exit_code_of(given: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare import private_files
+from tare import interrupts, private_files
 from tare.errors import CommandError
 from tare.streams import visible
 
@@ -147,7 +147,8 @@ def errors(what: str) -> Iterator[None]:
     """An error of DuckDB as one line of ours, which says `what` failed."""
     duckdb = module()
     try:
-        yield
+        with interrupts.of_duckdb():
+            yield
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise CommandError(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import databases, private_files
+from tare import databases, interrupts, private_files
 from tare.errors import CommandError
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ def write(table: Table[EventsRow], to: Path) -> None:
     part = private_files.part_of(to.parent.resolve() / to.name)
     duckdb = databases.module()
     try:
-        with databases.in_memory(writes_to=part.parent) as connection:
+        with interrupts.of_duckdb(), databases.in_memory(writes_to=part.parent) as connection:
             connection.register("events", table)
             connection.sql("FROM events").write_parquet(str(part), compression="zstd")
         part.replace(to)
     except (duckdb.Error, OSError) as error:
-        with suppress(OSError):
-            part.unlink()
         reason = str(error).splitlines()[0]
         raise CommandError(f"cannot write {to}: {reason}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()

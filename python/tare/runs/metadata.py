@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from tare import interrupts
 from tare.errors import CommandError
 
 META = "meta.json"
@@ -226,7 +227,8 @@ def _decoded(text: bytes, wanted: type[_T], run: str) -> _T:
     import msgspec
 
     try:
-        return msgspec.json.decode(text, type=wanted)
+        with interrupts.held():  # msgspec may crash if an exception comes between
+            return msgspec.json.decode(text, type=wanted)
     except (msgspec.MsgspecError, ValueError) as error:
         reason = " ".join(str(error).split())
     except RecursionError:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare import databases
+from tare import databases, interrupts
 from tare.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def errors() -> Iterator[None]:
         return
 
     try:
-        yield
+        with interrupts.of_duckdb():
+            yield
     except duckdb.Error as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         hint = next((line for line in lines[1:] if line.startswith(("Did you mean", "Candidate"))), "")

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tare import databases, private_files
+from tare import databases, interrupts, private_files
 from tare.errors import CommandError
 from tare.reporters import csv
 from tare.runs import sql
@@ -42,7 +42,8 @@ def write(run: Run, to: Path, kind: Literal["parquet", "csv"]) -> int:
 
     try:
         part.mkdir()
-        rows = sum(_write_table(connection, run, name, part, kind) for name in written())
+        with interrupts.of_duckdb():
+            rows = sum(_write_table(connection, run, name, part, kind) for name in written())
         part.replace(to)
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
