@@ -64,16 +64,12 @@ def _probe_all(prefixes: list[Path], checks: list[Check]) -> list[Finding]:
                 findings.append(prober.probe(binding))
             tried |= {path.resolve() for path in prober.libraries}
     streams.progress("")
-    checks += _about(findings, tried)
+    checks += _not_tested(findings, tried)
     return findings
 
 
-def _about(findings: list[Finding], tried: set[Path]) -> list[Check]:
+def _not_tested(findings: list[Finding], tried: set[Path]) -> list[Check]:
     result = []
-    costs = [finding.call_ns for finding in findings if finding.call_ns]
-    if costs:
-        least = f"costs {min(costs):.0f} ns to record where there are few"
-        result.append(Check("a call", "ok", f"{least}; one of many costs far less (docs/howto-cost.md)"))
     for path in installations.libraries_of_loader():
         if path not in tried:
             result.append(Check(path.name, "warning", f"not tested: no compiler for {path}"))

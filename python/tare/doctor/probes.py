@@ -73,7 +73,6 @@ class Finding:
     expected: int | None = None  # calls that the probe makes
     recorded: int | None = None  # calls that tare recorded
     lines: bool | None = None  # whether call sites have source lines
-    call_ns: float | None = None  # mean cost of a call
 
 
 class NotTestable(TareError):
@@ -218,7 +217,6 @@ class Prober:
             expected=sum(wanted.values()),
             recorded=sum(seen.values()),
             lines=bool(at_source) and all(at_source),
-            call_ns=recording.total_cost().call_ns,
         )
 
 
