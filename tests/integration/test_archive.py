@@ -252,6 +252,10 @@ def test_choosing_a_run(call: Tare, two: Path, tmp_path: Path) -> None:
     assert fail(call("info", two, "--member", "long")) == (
         f"tare: {two} holds no long; it holds whole, short"
     )
+    for verb in (["diff", two, RUN], ["diff", "--scaling", RUN, two], ["report", RUN, "--compare", two]):
+        assert fail(call(*verb)) == (
+            f"tare: {two} is an archive of several runs: `tare split {two}` takes them out (whole, short)"
+        )
     assert "is not an archive" in fail(call("info", RUN, "--member", "stencil"), 2)
     (warning,) = json.loads(succeed(call("info", two, "--member", "short", "--json")))["warnings"]
     assert warning.startswith("node0.tare: ")

@@ -26,6 +26,16 @@ def test_help_has_an_example(tare: Tare, verb: str) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("verb", ["top", "monitor", "watch", "recover"])
+def test_verbs_that_take_no_archive_promise_none(tare: Tare, run_dir: Path, verb: str) -> None:
+    assert "archive" not in tare(verb, "--help").stdout
+    archive = run_dir.parent / "runs.tare"
+    archive.touch()
+    done = tare(verb, archive, *{"monitor": ["--set", "every=2"], "watch": ["--alert", "hang"]}.get(verb, []))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{archive} is a file" in done.stderr
+
+
 def test_main_help_names_every_verb(tare: Tare) -> None:
     shown = tare("--help").stdout
     assert all(f"\n  {verb} " in shown for verb in VERBS)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tare.runs.metadata import Metadata
 
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
+# Of a verb that needs what an archive does not keep.
+DirectoryAlone = Annotated[Path, Argument(metavar="RUN", help="The run directory.")]
 AnyMember = Annotated[
     str | None, Option("--member", metavar="NAME", help="Which run to read, if RUN is an archive.")
 ]

@@ -28,7 +28,8 @@ def merge(
 ) -> None:
     """Pack many runs into one archive file.
 
-    Verbs that read a run also read a run in an archive (--member). `tare split` unpacks it.
+    Verbs that read one run of the past also read it in an archive (--member); for all others, `tare split`
+    unpacks it.
 
     Example: tare merge -o runs.tare app-20260131-120000 app-20260131-130000
     """

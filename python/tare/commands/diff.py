@@ -18,7 +18,7 @@ from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.analysis.rows import fields
 from tare.commands import Json, print_json
-from tare.commands.reading import conclude, open_readable
+from tare.commands.reading import conclude, open_beside_others
 from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
 from tare.runs.run import Run
@@ -89,7 +89,7 @@ def diff(
         return _scaling(runs, limit, json=json, markdown=markdown)
     threshold = _percent(fail_above) if fail_above is not None else None
     base_paths, new_paths = _sides(runs)
-    base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
+    base, new = ([open_beside_others(path) for path in paths] for paths in (base_paths, new_paths))
     if len(base) + len(new) > 2:
         _check_independence([*base, *new])
     found = difference(base, new)
@@ -129,7 +129,7 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
 
     if len(paths) < 2:
         raise UsageError("--scaling compares at least two runs: tare diff --scaling RUN2 RUN4 RUN8")
-    runs = [open_readable(path) for path in paths]
+    runs = [open_beside_others(path) for path in paths]
     _check_independence(runs)
     if any(not run.processes for run in runs):
         raise CommandError("--scaling: a run has no process that called MPI")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from tare import streams
-from tare.commands import RunDirectory
+from tare.commands import DirectoryAlone
 from tare.errors import UsageError
 from tare.options import Option
 from tare.runs import controls, directory
 
 
 def monitor(
-    run: RunDirectory,
+    run: DirectoryAlone,
     changes: Annotated[
         str | None,
         Option(

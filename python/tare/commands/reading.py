@@ -23,6 +23,14 @@ def open_readable(run: Path, member: str | None = None, times: Times = Times.REC
     return recording
 
 
+def open_beside_others(run: Path, times: Times = Times.RECORDED) -> Run:
+    """One of the runs of a verb that reads several: --member would not tell of which of them."""
+    from tare.runs import archive
+
+    archive.refuse_several(run)
+    return open_readable(run, times=times)
+
+
 def at(recording: Run, seconds: float | None) -> int | None:
     """The Unix time so many seconds after the start of the run, in ns."""
     return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

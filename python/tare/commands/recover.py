@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import RunDirectory
+from tare.commands import DirectoryAlone
 from tare.errors import CommandError
 from tare.measuring import elsewhere, keepers
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def recover(
-    run: RunDirectory,
+    run: DirectoryAlone,
     presume_ended: Annotated[
         bool,
         Option(

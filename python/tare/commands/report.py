@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from tare import registry, streams
 from tare.commands import AnyMember, new_output, write_text
-from tare.commands.reading import beside, conclude, open_readable
+from tare.commands.reading import beside, conclude, open_beside_others, open_readable
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.runs.metadata import META
@@ -73,7 +73,7 @@ def report(
     contents: dict[Times, dict[str, Any]] = {}
     for each in shown:
         recording = open_readable(run, member, times=each)
-        other = None if compare is None else open_readable(compare, times=each)
+        other = None if compare is None else open_beside_others(compare, each)
         trace = recording.timeline()
         contents[each] = {"content": content.of_run(recording, other, trace)}
         if trace is None:

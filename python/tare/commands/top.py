@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import programs, units
-from tare.commands import Json, RunDirectory, followed, print_json
+from tare.commands import DirectoryAlone, Json, followed, print_json
 from tare.errors import CommandError, TareError
 from tare.options import Option
 from tare.runs import directory, runner
@@ -25,7 +25,7 @@ SCHEMA = "tare.top/1"
 
 
 def top(
-    run: RunDirectory,
+    run: DirectoryAlone,
     stay: Annotated[bool, Option("--stay", help="Do not end when the run has ended.")] = False,
     once: Annotated[bool, Option("--once", help="Print what there is now, and end.")] = False,
     event: Annotated[

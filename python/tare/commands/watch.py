@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams
-from tare.commands import Json, RunDirectory, followed
+from tare.commands import DirectoryAlone, Json, followed
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Argument, Option
 from tare.runs import directory, runner
@@ -42,7 +42,7 @@ def _condition(text: str) -> Condition:
 
 
 def watch(
-    run: RunDirectory,
+    run: DirectoryAlone,
     command: Annotated[
         list[str] | None,
         Argument(metavar="COMMAND", help="Started for each alert, without a shell.", rest=True),

@@ -95,6 +95,14 @@ def choose_run(path: Path, wanted: str | None) -> str:
     return _as_run(path, found[0])
 
 
+def refuse_several(path: Path) -> None:
+    """CommandError if it is an archive of several runs: for a verb that has no --member."""
+    if is_archive(path) and len(found := members(open_archive(path).files())) > 1:
+        raise CommandError(
+            f"{path} is an archive of several runs: `tare split {path}` takes them out ({listed(found)})"
+        )
+
+
 def _as_run(path: Path, member: Member) -> str:
     if member.kind != "run":
         raise CommandError(

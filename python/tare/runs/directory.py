@@ -198,6 +198,8 @@ def read_meta(run_dir: Path) -> Metadata:
 
 def monitored(run_dir: Path, *, also_ended: bool = False) -> Metadata:
     """The same of a run that is monitored; CommandError if it is not. `also_ended`: files of rounds do."""
+    if run_dir.is_file():
+        raise CommandError(f"{run_dir} is a file: a run that is monitored is a directory")
     meta = read_meta(run_dir)
     if not meta.options.monitor and not (also_ended and any(run_dir.glob("monitor-*.tare"))):
         raise CommandError(f"{run_dir} is not monitored: start it with tare run --monitor -- COMMAND")
