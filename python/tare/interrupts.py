@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,14 +15,14 @@ def held() -> Iterator[None]:
 
     A mask would not do: another thread would take the signal, and the main thread run the handler.
     """
-    if threading.current_thread() is not threading.main_thread():  # which runs all handlers
-        yield
-        return
     came: list[int] = []
     before = {number: each for number in ENDING if callable(each := signal.getsignal(number))}
     try:
         for number in before:
             signal.signal(number, lambda number, _frame: came.append(number))
+    except ValueError:  # another thread, in which no handler runs
+        before = {}
+    try:
         yield
     finally:
         for number, handler in before.items():

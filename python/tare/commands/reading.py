@@ -25,9 +25,10 @@ def open_readable(run: Path, member: str | None = None, times: Times = Times.REC
 
 def open_beside_others(run: Path, times: Times = Times.RECORDED) -> Run:
     """One of the runs of a verb that reads several: --member would not tell of which of them."""
-    from tare.runs import archive
+    if run.is_file():
+        from tare.runs import archive
 
-    archive.refuse_several(run)
+        archive.refuse_several(run)
     return open_readable(run, times=times)
 
 
