@@ -216,11 +216,13 @@ SHELL = """echo out; echo error >&2; ls -d / | cat; bash -c 'ls -d /tmp'; python
     "command", [["bash", "-c", SHELL], ["sh", "-c", "kill -TERM $$"], ["true"], ["false"]]
 )
 def test_processes_without_mpi(command: list[str], tare: Path, tmp_path: Path) -> None:
-    """Shells, interpreters and tools leave nothing and print nothing."""
+    """Shells, interpreters and tools leave nothing; tare adds the line that says so."""
     plain = subprocess.run(command, capture_output=True, text=True)
     prefix = [str(tare), "run", "--quiet", "--trace", "-o", str(tmp_path / "run"), "--"]
     ended = subprocess.run([*prefix, *command], capture_output=True, text=True)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+    assert (ended.returncode, ended.stdout) == (plain.returncode, plain.stdout)
+    assert ended.stderr.splitlines()[:-1] == plain.stderr.splitlines()
+    assert ended.stderr.splitlines()[-1].startswith("tare: no process of this command called MPI")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["meta.json"]
     assert left_in_memory(tmp_path / "run") == []
 

@@ -304,7 +304,7 @@ def run(
         return _exit_code(measured)
     if quiet:
         # An error is never quiet.
-        for line in _notes(measured):
+        for line in [*_notes(measured), *_unmeasured(measured, expect_records=not forward)]:
             streams.tell(f"tare: {line}")
     else:
         _summarize(measured, expect_records=not forward)
@@ -450,11 +450,18 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
             _print_summary(measured)
         elif measured.trouble:
             streams.tell(f"tare: {measured.trouble}")
-        elif expect_records:
-            for line in unseen.sentences(measured.meta) or [_nothing(measured.meta.options.sources)]:
+        else:
+            for line in _unmeasured(measured, expect_records=expect_records):
                 streams.tell(f"tare: {line}")
     except (TareError, OSError) as error:
         streams.tell(f"tare: {error}")
+
+
+def _unmeasured(measured: Measured, *, expect_records: bool) -> list[str]:
+    """Why there is no result at all, if there should be one and no trouble says so."""
+    if measured.collected is not None or measured.trouble or not expect_records:
+        return []
+    return unseen.sentences(measured.meta) or [_nothing(measured.meta.options.sources)]
 
 
 def _nothing(sources: tuple[str, ...]) -> str:
