@@ -55,7 +55,7 @@ def _about(entry: Entry) -> str:
     from tare import parser
     from tare.options import Group
 
-    return verb.about if isinstance(verb, Group) else parser.first_line(verb)
+    return verb.about.partition("\n")[0] if isinstance(verb, Group) else parser.first_line(verb)
 
 
 def _run_of_group(group: Group, arguments: Sequence[str], prog: str) -> int:

@@ -32,6 +32,15 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{_reworded(message)}; see {self.prog} --help")
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Shows how a value is written that may be missing: behind `=`, which argparse leaves out."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if action.option_strings and action.nargs == "?":
+            return ", ".join(f"{name}[={action.metavar}]" for name in action.option_strings)
+        return super()._format_action_invocation(action)
+
+
 def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     """Runs the verb on these arguments; its exit code."""
     parser, rest = of_verb(verb, prog)
@@ -70,9 +79,7 @@ def overview(about: str, verbs: dict[str, str], prog: str, more: Sequence[str] =
 
 def of_verb(verb: Verb, prog: str) -> tuple[Parser, str | None]:
     """The verb's parser, and the name of the parameter that takes what comes behind its options, if any."""
-    parser = Parser(
-        prog=prog, add_help=False, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog=prog, add_help=False, allow_abbrev=False, formatter_class=_Formatter)
     arguments = parser.add_argument_group("Arguments")
     options = parser.add_argument_group("Options")
     rest = None
@@ -87,10 +94,16 @@ def of_verb(verb: Verb, prog: str) -> tuple[Parser, str | None]:
             place = f"-- {said.metavar}" if said.rest and is_optional else said.metavar
             places.append(f"[{place}]" if is_optional else place)
             many = "+" if get_origin(kind) is list else "?" if is_optional else None
-            if said.rest:
-                rest, many = name, "*"  # what it takes is split off before
+            more: dict[str, Any] = {}
+            if said.rest:  # what it takes is split off before, so that argparse must not ask for it
+                rest, many, more = name, "*", {"default": None}
             arguments.add_argument(
-                name, nargs=many, type=_one(kind), metavar=said.metavar, help=_help(said.help)
+                name,
+                nargs=many,
+                type=_one(kind),
+                metavar=said.metavar,
+                help=_help(said.help),
+                **more,
             )
         elif isinstance(said, Option):
             _add_option(options, name, kind, said, parameter.default)
@@ -212,9 +225,9 @@ def _split(parser: Parser, arguments: Sequence[str], rest: str) -> tuple[list[st
 
 
 def _check_value(parser: Parser, arguments: Sequence[str], at: int) -> None:
-    """The command begins `at`, unless that was meant as the option's value: `--monitor 1s -- COMMAND`."""
+    """The command begins `at`, unless that was meant as the option's value: `--monitor 1s COMMAND`."""
     bare = {name for action in parser._actions if action.nargs == "?" for name in action.option_strings}
-    if list(arguments[at + 1 : at + 2]) == ["--"] and at > 0 and arguments[at - 1] in bare:
+    if at + 1 < len(arguments) and at > 0 and arguments[at - 1] in bare:
         option, word = arguments[at - 1], arguments[at]
         if programs.find(word) is None:
             parser.error(f"no program '{word}'; if it is the value of {option}, write {option}={word}")

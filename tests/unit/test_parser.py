@@ -83,8 +83,29 @@ def test_a_value_that_is_optional_follows_an_equals_sign() -> None:
     for words, watch in ((["--watch", "sh", "--", "q"], "1s"), (["--watch=auto", "--", "sh"], "auto")):
         assert parser.call(start, words, "tare start") == 0
         assert called[-1]["watch"] == watch and called[-1]["command"][0] == "sh"
-    with pytest.raises(UsageError, match="if it is the value of --watch, write --watch=auto-50"):
-        parser.call(start, ["--watch", "auto-50", "--", "sh"], "tare start")
+    for rest in (["--", "sh"], ["-o", "x", "--", "sh"], ["sh"]):
+        with pytest.raises(UsageError, match="if it is the value of --watch, write --watch=auto-50"):
+            parser.call(start, ["--watch", "auto-50", *rest], "tare start")
+
+
+def test_help_shows_the_equals_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    parser.call(start, ["--help"], "tare start")
+    assert "  --watch[=TEXT]\n" in capsys.readouterr().out
+
+
+def test_only_what_is_missing_and_must_be_there_is_named() -> None:
+    def watch(
+        run: Annotated[str, Argument("RUN", "What is watched.")],
+        command: Annotated[list[str] | None, Argument("COMMAND", "What is started.", rest=True)] = None,
+    ) -> None:
+        """Watch a run."""
+        called.append({"run": run, "command": command})
+
+    with pytest.raises(UsageError, match="missing argument 'RUN'; see tare watch --help"):
+        parser.call(watch, [], "tare watch")
+    for words, command in (["r"], None), (["r", "--", "c", "-x"], ["c", "-x"]):
+        parser.call(watch, words, "tare watch")
+        assert called[-1] == {"run": "r", "command": command}
 
 
 @pytest.mark.parametrize(

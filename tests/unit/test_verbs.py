@@ -18,7 +18,7 @@ VERBS = list(registry.entries(registry.VERBS))
 OF_STUDY = ("init", "run", "report", "join", "model", "tools", "export")
 
 
-@pytest.mark.parametrize("verb", [*sorted(set(VERBS) - {"study"}), *(f"study {verb}" for verb in OF_STUDY)])
+@pytest.mark.parametrize("verb", [*sorted(VERBS), *(f"study {verb}" for verb in OF_STUDY)])
 def test_help_has_an_example(tare: Tare, verb: str) -> None:
     done = tare(*verb.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
@@ -36,9 +36,16 @@ def test_verbs_that_take_no_archive_promise_none(tare: Tare, run_dir: Path, verb
     assert f"{archive} is a file" in done.stderr
 
 
+def test_help_names_what_messages_name(tare: Tare) -> None:
+    said = " ".join(tare("run", "--help").stdout.split())
+    assert "(default: 4; at most 32)" in said and "(default: 100; at most 10,000)" in said
+    assert "--weigh[=SHARE]" in said and "--monitor[=SPEC]" in said
+
+
 def test_main_help_names_every_verb(tare: Tare) -> None:
     shown = tare("--help").stdout
     assert all(f"\n  {verb} " in shown for verb in VERBS)
+    assert shown.count("Example: ") == 1
     assert "..." not in shown.split("Commands:")[1]
     assert max(map(len, shown.splitlines())) <= 80
 

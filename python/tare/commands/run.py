@@ -20,6 +20,7 @@ from tare.runs import directory, patterns
 from tare.runs.metadata import DEFAULT_STACK_RATE, Options
 
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
+MOST_RATE = 10_000
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
 NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
@@ -102,8 +103,8 @@ StackOption = Annotated[
         min=1,
         max=MOST_FRAMES,
         metavar="N",
-        help="Keep N frames of each call path (default: 4), and always the first frame in the program "
-        "itself. With 1, keep one frame only.",
+        help=f"Keep N frames of each call path (default: 4; at most {MOST_FRAMES}), and always the first "
+        "frame in the program itself. With 1, keep one frame only.",
     ),
 ]
 TimeLookupsOption = Annotated[
@@ -129,10 +130,10 @@ StackRateOption = Annotated[
     Option(
         "--stack-rate",
         min=1,
-        max=10_000,
+        max=MOST_RATE,
         metavar="N",
         help="With --with stacks: sample a stack N times in a second of processor time "
-        f"(default: {DEFAULT_STACK_RATE}).",
+        f"(default: {DEFAULT_STACK_RATE}; at most {MOST_RATE:,}).",
     ),
 ]
 SampleOption = Annotated[

@@ -352,7 +352,7 @@ def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) ->
 
 
 study = Group(
-    "Measure the overhead of tools on your programs, and its causes.",
+    "Measure the overhead of tools on your programs, and its causes.\n\nExample: tare study init mine.toml",
     init,
     run,
     report,
