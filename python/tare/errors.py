@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,6 +33,13 @@ class UsageError(CommandError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, WRONG_USAGE)
+
+
+def unwritable(to: object, error: Exception) -> CommandError:
+    """What could not be written, why, and what to do if the place is forbidden."""
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    forbidden = getattr(error, "errno", None) in (errno.EACCES, errno.EPERM, errno.EROFS)
+    return CommandError(f"cannot write {to}: {reason}{'; choose another place' * forbidden}")
 
 
 @contextmanager

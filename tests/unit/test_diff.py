@@ -313,7 +313,11 @@ def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
     """A run that ended well, but for the changes."""
     process = changed(fake_native.process(0, 1), **changes.pop("process", {}))
     return SimpleNamespace(
-        meta=metadata(command=command.split(), **changes), processes=[process], unread=None, missing=[]
+        is_running=changes.pop("is_running", False),
+        meta=metadata(command=command.split(), **changes),
+        processes=[process],
+        unread=None,
+        missing=[],
     )
 
 
@@ -324,6 +328,7 @@ def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
         ({"exit_code": 3}, "exit code 3"),
         ({"exit_code": None, "signal": 6}, "killed by SIGABRT"),
         ({"exit_code": None}, "not seen to end"),
+        ({"exit_code": None, "is_running": True}, "it still runs"),
         ({"process": {"state": "aborted"}}, "rank 0 called MPI_Abort"),
         ({"process": {"state": "running"}}, "rank 0 still runs"),
         ({"process": {"exit_code": 7}}, "rank 0 ended with exit code 7"),

@@ -58,7 +58,7 @@ def test_an_interrupted_table_is_no_error(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_metadata_are_read_before_an_interrupt_counts() -> None:
-    """Within msgspec.json.decode the exception of a handler may crash the interpreter."""
+    """The exception of a handler may crash the interpreter within msgspec.json.decode."""
     reached = []
 
     @dataclass

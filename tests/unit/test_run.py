@@ -128,6 +128,7 @@ def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path, options: list[st
         (["run", "--", "no-such-program"], 127, "tare: cannot start no-such-program: command not found"),
         (["run", "--", "/etc/passwd"], 126, "tare: cannot start /etc/passwd: it is not executable"),
         (["run", "--", "/etc"], 126, "tare: cannot start /etc: it is a directory"),
+        (["run", "--", "."], 126, "tare: cannot start .: it is a directory"),
         (["run", "-o", "/etc", "--", "true"], 2, "tare: /etc exists and is not an empty directory"),
         (["run", "-o", "/dev/null/x", "--", "true"], 1, "tare: cannot make a run directory"),
         (["run", "--buffer", "huge", "--", "true"], 2, "'huge' is not a size"),

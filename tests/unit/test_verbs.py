@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from fake_tare import Tare, fake_command, fake_environment
 from tare import registry
+from tare.errors import unwritable
 from tare.reporters import terminal
 
 VERBS = list(registry.entries(registry.VERBS))
@@ -446,3 +448,28 @@ def test_names_that_are_no_text_are_escaped(tare: Tare, program: Path, tmp_path:
     assert done.returncode == 0
     assert json.loads(done.stdout)["command"][2].startswith("caf")
     assert tare("info", "r", **variables).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EACCES, "cannot write out: Permission denied; choose another place"),
+        (errno.EROFS, "cannot write out: Read-only file system; choose another place"),
+        (errno.ENOSPC, "cannot write out: No space left on device"),
+    ],
+)
+def test_what_forbids_writing_is_said_with_a_remedy(number: int, said: str) -> None:
+    error = OSError(number, os.strerror(number), "out.27814.part")
+    assert str(unwritable(Path("out"), error)) == said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("study", "init"), ("export", "RUN", "--to", "folded", "-o")],
+)
+def test_what_cannot_be_written_is_named_as_it_was_given(
+    tare: Tare, run_dir: Path, arguments: tuple[str, ...]
+) -> None:
+    run_dir.parent.joinpath("file").touch()
+    done = tare(*(str(run_dir) if word == "RUN" else word for word in arguments), "file/out")
+    assert (done.returncode, done.stderr) == (1, "tare: cannot write file/out: Not a directory\n")

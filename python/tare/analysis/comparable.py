@@ -56,7 +56,7 @@ def failure_reason(run: Run) -> str | None:
     if meta.exit_code:
         return f"exit code {meta.exit_code}"
     if meta.tare is not None and meta.exit_code is None:
-        return "not seen to end"
+        return "it still runs" if run.is_running else "not seen to end"
     for process in processes:
         if why := _process_failure(process):
             who = f"rank {process.rank}" if process.rank >= 0 else f"process {process.pid}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import private_files
-from tare.errors import CommandError
+from tare.errors import unwritable
 from tare.options import Argument, Option
 from tare.runs.retiming import Times
 from tare.units import NS_PER_S
@@ -66,7 +66,7 @@ def write_text(to: Path, content: str, *, named: bool = True) -> None:
         else:
             private_files.replace(to, content.encode("utf-8"), mode=0o666)
     except OSError as error:
-        raise CommandError(f"cannot write {to}: {error.strerror}") from error
+        raise unwritable(to, error) from error
 
 
 def print_json(schema: str, of: Path | None, content: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.errors import CommandError
+from tare.errors import unwritable
 from tare.exporters import Exporter, Part
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _draw(run: Run, to: Path, part: Part) -> str:
     try:
         rounds_figure.draw(to, found)
     except OSError as error:
-        raise CommandError(f"cannot write {to}: {error.strerror}") from error
+        raise unwritable(to, error) from error
     return f"{found.event} in {units.number_of(len(found.rounds or found.histograms), 'round')}"
 
 

@@ -98,8 +98,9 @@ def check_startable(command: Sequence[str]) -> None:
     program = command[0]
     if programs.find(program):
         return
-    if "/" in program and Path(program).exists():
-        why = "is a directory" if Path(program).is_dir() else "is not executable (chmod +x?)"
+    is_directory = Path(program).is_dir()
+    if is_directory or ("/" in program and Path(program).exists()):
+        why = "is a directory" if is_directory else "is not executable (chmod +x?)"
         raise CommandError(f"cannot start {program}: it {why}", NOT_EXECUTABLE)
     raise CommandError(f"cannot start {program}: command not found", NOT_FOUND)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import databases, interrupts, private_files
-from tare.errors import CommandError
+from tare.errors import unwritable
 
 if TYPE_CHECKING:
     from tare._native import Table
@@ -24,8 +24,7 @@ def write(table: Table[EventsRow], to: Path) -> None:
             connection.sql("FROM events").write_parquet(str(part), compression="zstd")
         part.replace(to)
     except (duckdb.Error, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CommandError(f"cannot write {to}: {reason}") from error
+        raise unwritable(to, error) from error
     finally:
         with suppress(OSError):
             part.unlink()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tare import __version__, functions, private_files
 from tare.analysis import profile, stacks
 from tare.analysis.stacks import function_name
-from tare.errors import CommandError
+from tare.errors import unwritable
 from tare.streams import visible
 
 if TYPE_CHECKING:
@@ -129,4 +129,4 @@ def _write(text: str, to: Path) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise CommandError(f"cannot write {to}: {error.strerror}") from error
+        raise unwritable(to, error) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import private_files, units
-from tare.errors import CommandError, UsageError, native_errors
+from tare.errors import CommandError, UsageError, native_errors, unwritable
 from tare.runs import directory
 from tare.runs.metadata import META, Metadata, decode
 
@@ -293,9 +293,12 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
     archive = open_archive(path)
     if archive.warnings() and not damaged:
         raise CommandError(f"{archive.warnings()[0]}; take out what is left with --damaged")
-    output.parent.mkdir(parents=True, exist_ok=True)
     new = _new_beside(output)
-    new.mkdir(private_files.DIRECTORY_MODE)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        new.mkdir(private_files.DIRECTORY_MODE)
+    except OSError as error:
+        raise unwritable(output, error) from error
     try:
         with _named(new, output), native_errors():
             for number, file in enumerate(archive.files()):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tare import databases, interrupts, private_files
-from tare.errors import CommandError
+from tare.errors import unwritable
 from tare.reporters import csv
 from tare.runs import sql
 from tare.runs.run import Run, listed
@@ -46,8 +46,7 @@ def write(run: Run, to: Path, kind: Literal["parquet", "csv"]) -> int:
             rows = sum(_write_table(connection, run, name, part, kind) for name in written())
         part.replace(to)
     except (duckdb.Error, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CommandError(f"cannot write {to}: {reason}") from error
+        raise unwritable(to, error) from error
     finally:
         connection.close()
         shutil.rmtree(part, ignore_errors=True)

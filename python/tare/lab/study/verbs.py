@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import finite, print_json
+from tare.commands import finite, print_json, write_text
 from tare.errors import INTERRUPTED, CommandError, UsageError
 from tare.lab.study.limits import MOST_BLOCKS, MOST_NODES, MOST_RANKS
 from tare.options import Argument, Group, Option
@@ -52,7 +52,7 @@ def init(
 
     if file.exists():
         raise UsageError(f"{file} exists; choose another name")
-    file.write_text((Path(package.__path__[0]) / "template.toml").read_text("utf-8"), "utf-8")
+    write_text(file, (Path(package.__path__[0]) / "template.toml").read_text("utf-8"))
     streams.say(f"{file}: describe in it what to run, then: tare study run {file}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import packages, streams, units
 from tare.commands import Json, print_json
-from tare.errors import CommandError, UsageError
+from tare.errors import CommandError, UsageError, unwritable
 from tare.options import Option
 from tare.runs.rounds import DEFAULT_FILTER
 
@@ -169,7 +169,7 @@ def _draw(folder: Path, found: Survey) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         figures.draw(folder, found)
     except OSError as error:
-        raise CommandError(f"cannot write {folder}: {error.strerror}") from error
+        raise unwritable(folder, error) from error
 
 
 def _report(found: Survey, at_most: float, json: bool) -> None:
