@@ -105,8 +105,10 @@ def test_events_of_the_program_are_weighed(recording: Run) -> None:
 
 
 def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
+    assert " --limit 20" in shown(recording)
     change_totals(recording, policy="overwrite", overwritten_bytes=1)
     assert "the newest 6 records, 60 B" in shown(recording)
+    assert " --last 20" in shown(recording)
     change_totals(recording, written=False)
     assert "not written (--write none)" in shown(recording)
 

@@ -58,6 +58,17 @@ def test_without_a_verb_the_help_is_shown(tare: Tare) -> None:
     assert done.stderr == tare("--help").stdout
 
 
+def test_the_newest_events_are_in_the_order_of_time(tare: Tare, run_dir: Path) -> None:
+    whole = json.loads(tare("events", run_dir, "--json").stdout)["rows"]
+    for number in (1, 2, len(whole), len(whole) + 1):
+        shown = json.loads(tare("events", run_dir, "--json", "--last", str(number)).stdout)["rows"]
+        assert shown == whole[-number:]
+    text = tare("events", run_dir).stdout.splitlines()
+    assert tare("events", run_dir, "--last", "1").stdout.splitlines()[1].split() == text[-1].split()
+    of_rank = json.loads(tare("events", run_dir, "--json", "--rank", "0", "--last", "1").stdout)["rows"]
+    assert of_rank == [row for row in whole if row["rank"] == 0][-1:]
+
+
 def test_events_in_no_time_are_refused(tare: Tare, run_dir: Path) -> None:
     done = tare("events", run_dir, "--from", "2", "--to", "1.5")
     assert (done.returncode, done.stderr) == (2, "tare: --from 2 is later than --to 1.5\n")
@@ -304,6 +315,9 @@ def test_a_function_is_not_said_to_be_missing_in_what_could_not_be_read(tare: Ta
         ("events", "RUN", "--from", "soon"),
         ("events", "RUN", "--limit", "-1"),
         ("events", "RUN", "--limit", "99999999999999999999"),
+        ("events", "RUN", "--last", "0"),
+        ("events", "RUN", "--last", "2", "--limit", "2"),
+        ("events", "RUN", "--last", "2", "--parquet", "events.parquet"),
         ("events", "RUN", "--parquet", "--json"),
         ("events", "RUN", "--parquet", ""),
         ("profile", "RUN", "--limit", "-1"),

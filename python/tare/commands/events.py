@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams
 from tare.analysis.events import described
@@ -14,6 +16,9 @@ from tare.errors import CommandError, UsageError
 from tare.options import Option
 from tare.runs.run import Run
 from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import EventRow
 
 SCHEMA = "tare.events/1"
 
@@ -43,6 +48,9 @@ def events(
         ),
     ] = None,
     limit: Annotated[int, Option(min=0, max=MAX_ROWS, help="Print at most N rows; 0 prints all.")] = 0,
+    last: Annotated[
+        int | None, Option(min=1, max=MAX_ROWS, help="Print the newest N rows, in the order of time.")
+    ] = None,
     paths: Annotated[
         bool, Option("--paths", help="With --json: print the call path of every call too.")
     ] = False,
@@ -61,6 +69,8 @@ def events(
         raise UsageError(f"--from {start:g} is later than --to {end:g}")
     if parquet is not None and (json or paths):
         raise UsageError("--parquet goes without --json and --paths")
+    if last is not None and (limit or parquet is not None):
+        raise UsageError("--last goes without --limit and --parquet")
     recording = open_readable(run, member)
     check_ranks(recording, rank)
     check_functions(recording, function, events=True)
@@ -77,7 +87,9 @@ def events(
         writer.write(recording.event_table(**wanted), parquet)
         conclude(recording)
         return
-    found = recording.events(**wanted)
+    found: Iterable[EventRow] = recording.events(**wanted)
+    if last is not None:
+        found = deque(found, last)
     rows = Counted(described(found, recording.sites, recording.communicators, recording.scopes, paths=paths))
     if json:
         print_json(SCHEMA, run, {"rows": rows})

@@ -111,7 +111,8 @@ def where_to_look(out: Console, recording: Run) -> None:
     out.title(f"Run directory: {path}")
     _field(out, "", f"tare profile {path}")
     if recording.total_trace().records:
-        _field(out, "", f"tare events {path} --limit 20")
+        part = "--last" if recording.total_trace().policy == "overwrite" else "--limit"
+        _field(out, "", f"tare events {path} {part} 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
         from tare.analysis import samples
