@@ -60,7 +60,7 @@ def _whole(title: str, what: str, error: str, shown: Callable[[Any], str]) -> tu
     def width(row: ProfileRow) -> str:
         return total_sheet.error(getattr(row, error), value(row)) if value(row) else NOTHING
 
-    is_optional = what == "whole_bytes"
+    is_optional = what != "whole_time_ns"
     return (
         Column(title, optional=is_optional, cell=lambda row: shown(value(row)) if value(row) else NOTHING),
         Column("±", optional=is_optional, cell=width),
@@ -89,6 +89,7 @@ OF_A_RANK = (
     Column("MPI share", cell=lambda row: terminal.share(row.mpi_share)),
 )
 LABEL_WIDTH = 24
+SHARE_WIDTH = 9  # with the gap behind it
 # A share of the time that is not worth mentioning.
 MIN_UNKNOWN = 0.01
 MIN_UNRETURNED = 0.01
@@ -104,9 +105,9 @@ def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sh
     columns = [column for key in keys for column in OF_KEY[key]]
     if "site" in keys and any(call_path(row.site, sites).path_shown for row in rows):
         columns.insert(columns.index(OF_PLACE[-1]) + 1, _through(sites))
-    columns += figures(total_mpi_ns(recording.processes))
+    always, with_room = figures(total_mpi_ns(recording.processes))
+    columns += [*always, *(OF_WHOLE_RUN if has_whole_run(rows) else ()), *with_room]
     columns += [IN_WAITS] if any(row.waited_ns for row in rows) else []
-    columns += OF_WHOLE_RUN if has_whole_run(rows) else ()
     result = Sheet.of([*columns, *([WORLD] if recording.worlds > 1 else ())], rows)
     callers = next((at for at, each in enumerate(columns) if each.title == "Caller"), None)
     if callers is not None and all(row[callers] == NOTHING for row in result.rows):
@@ -204,7 +205,7 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
         ranks = of + units.number_of(efficiency.size if of else efficiency.ranks, "rank")
         out.line(f"{name}{ranks}, net time {units.duration(efficiency.net_ns)}", bold=True)
         for label, text in _efficiency_lines(efficiency):
-            out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
+            out.paragraph(text[SHARE_WIDTH:], f"  {label:<{LABEL_WIDTH}}{text[:SHARE_WIDTH]}")
         if out.draws and (named := _parts(efficiency)):
             from tare.reporters import drawing
 
@@ -267,17 +268,20 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def figures(total_ns: int) -> list[Column]:
-    """The figures of every row; `total_ns`: all time in MPI."""
-    return [
+def figures(total_ns: int) -> tuple[list[Column], list[Column]]:
+    """The figures of every row, and those that are shown if there is room; `total_ns`: all time in MPI."""
+    always = [
         Column("Calls", cell=lambda row: units.count(row.calls)),
         Column("Time", cell=_time),
         Column("Of MPI", cell=lambda row: _of_mpi(row, total_ns)),
         Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
+    ]
+    with_room = [
         Column("Imbalance", optional=True, cell=lambda row: _duration(row.imbalance_ns, row.timed)),
         Column("Mean", optional=True, cell=lambda row: _duration(row.mean_ns, row.timed)),
         Column("Longest", optional=True, cell=lambda row: _duration(row.max_ns, row.timed)),
     ]
+    return always, with_room
 
 
 def _size(row: ProfileRow) -> str:
