@@ -105,8 +105,10 @@ def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sh
     columns = [column for key in keys for column in OF_KEY[key]]
     if "site" in keys and any(call_path(row.site, sites).path_shown for row in rows):
         columns.insert(columns.index(OF_PLACE[-1]) + 1, _through(sites))
-    always, with_room = figures(total_mpi_ns(recording.processes))
-    columns += [*always, *(OF_WHOLE_RUN if has_whole_run(rows) else ()), *with_room]
+    of_all = figures(total_mpi_ns(recording.processes))
+    columns += [each for each in of_all if not each.optional]
+    columns += OF_WHOLE_RUN if has_whole_run(rows) else ()
+    columns += [each for each in of_all if each.optional]
     columns += [IN_WAITS] if any(row.waited_ns for row in rows) else []
     result = Sheet.of([*columns, *([WORLD] if recording.worlds > 1 else ())], rows)
     callers = next((at for at, each in enumerate(columns) if each.title == "Caller"), None)
@@ -268,20 +270,17 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def figures(total_ns: int) -> tuple[list[Column], list[Column]]:
-    """The figures of every row, and those that are shown if there is room; `total_ns`: all time in MPI."""
-    always = [
+def figures(total_ns: int) -> list[Column]:
+    """The figures of every row; `total_ns`: all time in MPI."""
+    return [
         Column("Calls", cell=lambda row: units.count(row.calls)),
         Column("Time", cell=_time),
         Column("Of MPI", cell=lambda row: _of_mpi(row, total_ns)),
         Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
-    ]
-    with_room = [
         Column("Imbalance", optional=True, cell=lambda row: _duration(row.imbalance_ns, row.timed)),
         Column("Mean", optional=True, cell=lambda row: _duration(row.mean_ns, row.timed)),
         Column("Longest", optional=True, cell=lambda row: _duration(row.max_ns, row.timed)),
     ]
-    return always, with_room
 
 
 def _size(row: ProfileRow) -> str:
