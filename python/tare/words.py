@@ -91,8 +91,8 @@ WORDS = {
     "B/record": "Size on disk divided by the number of records.",
     "Drains": "Writes of the event buffer by tared, beside the thread.",
     "Cost": "Cost of measuring: time in the code of tare as a share of the net time.",
-    "Begins": "Time from the start of the run to the begin.",
-    "Takes": "Time from begin to end.",
+    "Begins": "Time from the start of the run until it begins.",
+    "Takes": "Time from its start to its end.",
     "Iterations": (
         "Number of iterations of the outermost loop that begins with one line (docs/analyses.md)."
     ),
@@ -116,7 +116,7 @@ WORDS = {
     "95 %": "The confidence interval of the number of messages.",
     "Unexpected": "Share of the sampled messages that were sent before their receive was posted.",
     "Latency": (
-        "Estimated mean time from the begin of the send until the message has been received "
+        "Estimated mean time from the start of the send until the message has been received "
         "(docs/samples.md)."
     ),
     "Late sender": "Mean part of the wait before the message was sent: it is no part of the latency.",
@@ -127,7 +127,7 @@ WORDS = {
     "Other run": "Time in these calls in the run that this one is compared with, sum over ranks.",
     "This run": "Time in these calls in this run, sum over ranks.",
     "Base": "The mean over the runs before `vs`; of two runs, that of the first.",
-    "New": "The mean over the runs behind `vs`; of two runs, that of the second.",
+    "New": "The mean over the runs after `vs`; of two runs, that of the second.",
     "Change": (
         "Time in this run less that in the other one; of `tare diff`, the new mean less that of the base, as "
         "a share of the latter."

@@ -340,6 +340,17 @@ def test_which_runs_ended_well(changes: dict[str, Any], why: str | None) -> None
     assert comparable.failure_reason(recorded(**changes)) == why
 
 
+def test_the_title_says_what_is_compared() -> None:
+    def of(name: str, ranks: int) -> Any:
+        return SimpleNamespace(meta=metadata(name=name), processes=[None] * ranks)
+
+    one = "1 run of a on 1 rank, compared with 1 run of b on 1 rank"
+    assert reporter.title([of("a", 1)], [of("b", 1)]) == one
+    assert reporter.title([of("a", 2)] * 3, [of("a", 1200), of("b", 1)]) == (
+        "3 runs of a on 2 ranks, compared with 2 runs of a/b on 1/1,200 ranks"
+    )
+
+
 def test_what_runs_differ_in_is_named() -> None:
     base, new = (
         recorded(),

@@ -140,6 +140,5 @@ def limits(recorded: Run) -> Iterator[str]:
         if number:
             yield f"{number:,} of {taken:,} samples {sentence}"
     if threads := sum(row.unsampled_threads for row in rows):
-        which = units.number_of(threads, "thread was", "threads were")
-        them = units.noun(threads, "it", "them")
-        yield f"{which} not sampled: the system had no timer for {them} (ulimit -i)"
+        were = units.number_of(threads, "thread was", "threads were")
+        yield f"{were} not sampled: the system had no timer left (ulimit -i)"

@@ -47,11 +47,21 @@ def export(
     rank: OnlyRanks = None,
     start: Annotated[
         float | None,
-        Option("--from", parser=seconds, metavar="SECONDS", help="From so long after the start of the run."),
+        Option(
+            "--from",
+            parser=seconds,
+            metavar="SECONDS",
+            help="Only from this time on, counted from the start of the run.",
+        ),
     ] = None,
     end: Annotated[
         float | None,
-        Option("--to-time", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
+        Option(
+            "--to-time",
+            parser=seconds,
+            metavar="SECONDS",
+            help="Only up to this time, counted from the start of the run.",
+        ),
     ] = None,
     event: Annotated[
         str | None,

@@ -49,7 +49,7 @@ def imbalance(tables: Tables) -> ibis.Table:
 def slowest_intervals(tables: Tables, function: str, limit: int = 10) -> ibis.Table:
     """`world`, `rank`, `site`, `interval`, `start_ns`, `duration_ns`.
 
-    An interval is the time between the begins of two calls of one call path. Where `function` is called once
+    An interval is the time between the starts of two calls of one call path. Where `function` is called once
     an iteration, these are the slowest iterations. `interval` counts from 0 on each rank.
     """
     import ibis

@@ -115,8 +115,8 @@ def change(comparison: Comparison) -> str:
 
 
 def title(base: Sequence[Run], new: Sequence[Run]) -> str:
-    """What is compared with what: "diffusion, 3 runs on 4 ranks, with 3 runs on 4 ranks"."""
-    return f"{_described(base)}, with {_described(new)}"
+    """What is compared with what: "3 runs of old on 4 ranks, compared with 3 runs of new on 4 ranks"."""
+    return f"{_described(base)}, compared with {_described(new)}"
 
 
 def differing(found: Sequence[Differing]) -> Iterator[str]:
@@ -167,8 +167,9 @@ def verdict(gate: Gate) -> str:
 
 def _described(runs: Sequence[Run]) -> str:
     names = "/".join(dict.fromkeys(run.meta.name for run in runs))
-    ranks = "/".join(dict.fromkeys(f"{len(run.processes):,}" for run in runs))
-    return f"{units.number_of(len(runs), 'run')} of {names} on {ranks} ranks"
+    *others, most = sorted({len(run.processes) for run in runs})
+    ranks = "/".join([*(f"{each:,}" for each in others), units.number_of(most, "rank")])
+    return f"{units.number_of(len(runs), 'run')} of {names} on {ranks}"
 
 
 def _real(comparison: Comparison, *, exact: bool) -> bool | None:

@@ -81,7 +81,7 @@ class Basis:
         # Else they are those of the time in which calls were measured.
         self.is_estimated = run.has_counted_time and are_mpi_shares_known(self.processes)
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
-        # As if all ranks took part from the begin to the end.
+        # As if all ranks took part from the start to the end.
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
         self.lost_ns = self.total_ns - threads_ns + self.mpi_ns

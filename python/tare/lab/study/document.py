@@ -22,7 +22,7 @@ Scalar = str | int | float | bool
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)?")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, None: 1.0}
-# What to write instead of what tomllib does not take, by the begin of what it says.
+# What to write instead of what tomllib does not take, by the beginning of what it says.
 _REMEDIES = {
     "Invalid value": "write a text in quotes, a number, true or false",
     "Invalid statement": "write [TABLE] or KEY = VALUE",

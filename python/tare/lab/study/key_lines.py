@@ -126,7 +126,7 @@ class _Walk:
             self.assignment(path)
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Stops at the begin of each element, and goes on where that ends."""
+        """Stops at the start of each element, and goes on where that ends."""
         self.expect(begin)
         self.skip(_SPACE)
         while not self.text.startswith(end, self.at):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from tare import units
 from tare.lab.study import frames, plan, provenance, statistics
 from tare.lab.study.analysis import Analysis
 from tare.lab.study.plan import Cell
@@ -38,7 +39,9 @@ def warnings(analysis: Analysis) -> list[str]:
             "believe small differences"
         )
     if failed := _failed(analysis):
-        found.append(f"{failed} runs failed; SELECT cell, message FROM runs WHERE state <> 'ok'")
+        found.append(
+            f"{units.number_of(failed, 'run')} failed; SELECT cell, message FROM runs WHERE state <> 'ok'"
+        )
     return found
 
 
