@@ -13,7 +13,7 @@ from tare.errors import FAILED, CommandError, TareError
 # They leave nothing behind, and may be in the native reader for seconds, where Python sees no interrupt.
 READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
 # They would leave what is half done.
-WRITERS = [["export"], ["view"]]
+WRITERS = [["export"], ["view"], ["sweetspot"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

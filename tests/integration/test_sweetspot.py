@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import wait_until
 from tare.lab.sweetspot import calibrate, simulate
 
 
@@ -134,3 +136,22 @@ def test_a_filter_that_is_none_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "'medians'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_tree_that_is_interrupted_leaves_nothing(number: int, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tare", "sweetspot", "--ranks", "8", "--fan-out", "4", "--events", "16"],
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_until(lambda: any(scratch.rglob("socket-*")), process=process)
+    os.killpg(process.pid, number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert list(scratch.iterdir()) == []

@@ -128,7 +128,7 @@ entry.main([sys.argv[2]])
 """
 
 
-@pytest.mark.parametrize("verb", ["export", "view"])
+@pytest.mark.parametrize("verb", ["export", "view", "sweetspot"])
 def test_what_is_half_done_is_removed_at_sigterm(verb: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", HALF_DONE, str(tmp_path), verb]
     done = subprocess.run(command, capture_output=True, text=True, timeout=50)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -165,7 +167,15 @@ class LiveTree:
 
 @contextmanager
 def formed(topology: Topology, events: int, rounds: int) -> Iterator[LiveTree]:
-    """A tree for profiles of up to `events` and plays of up to `rounds`."""
+    """A tree for profiles of up to `events` and plays of up to `rounds`.
+
+    What it has in files is removed whatever ends it: it cannot do so itself where a signal does.
+    """
+    with tempfile.TemporaryDirectory(prefix="tare-", ignore_cleanup_errors=True) as place:
+        yield from _formed(topology, events, rounds, place)
+
+
+def _formed(topology: Topology, events: int, rounds: int, place: str) -> Iterator[LiveTree]:
     program = library.find(PROGRAM)
     words = [topology.ranks, topology.fan_out, topology.nodes, events, rounds, topology.transport]
     process = subprocess.Popen(
@@ -174,6 +184,7 @@ def formed(topology: Topology, events: int, rounds: int) -> Iterator[LiveTree]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, "TMPDIR": place},
     )
     assert process.stdin is not None and process.stderr is not None
     try:
