@@ -252,8 +252,8 @@ def test_choosing_a_run(call: Tare, two: Path, tmp_path: Path) -> None:
     assert fail(call("info", two, "--member", "long")) == (
         f"tare: {two} holds no long; it holds whole, short"
     )
-    for verb in (["diff", two, RUN], ["diff", "--scaling", RUN, two], ["report", RUN, "--compare", two]):
-        assert fail(call(*verb)) == (
+    for several in (["diff", two, RUN], ["diff", "--scaling", RUN, two], ["report", RUN, "--compare", two]):
+        assert fail(call(*several)) == (
             f"tare: {two} is an archive of several runs: `tare split {two}` takes them out (whole, short)"
         )
     assert "is not an archive" in fail(call("info", RUN, "--member", "stencil"), 2)
