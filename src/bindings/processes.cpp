@@ -244,6 +244,20 @@ void define_process(nb::module_& module) {
       .members<&PyProcess::calls, &PyProcess::counted, &PyProcess::cost, &PyProcess::trace, &PyProcess::scheduling>();
 }
 
+void define_saved(nb::module_& module, nb::class_<PyRun>& run) {
+  using reader::MissingRanks;
+  Fields<MissingRanks>(
+      module, "SavedRanks",
+      "Ranks of a world, which follow one another on a host, of which the run has what a keeper wrote while they\n"
+      "ran.")
+      .members<&MissingRanks::world>()
+      .field("first_rank", &MissingRanks::first)
+      .field("last_rank", &MissingRanks::last)
+      .members<&MissingRanks::size>()
+      .unless("host", std::string(), &MissingRanks::host);
+  run.def("saved", [](PyRun& of) { return of.run().saved(); });
+}
+
 void define_spell(nb::module_& module) {
   Fields<Spell>(
       module, "Spell",
@@ -267,6 +281,7 @@ void define_processes(nb::module_& module, nb::class_<PyRun>& run) {
   define_scheduling(module);
   define_process(module);
   define_spell(module);
+  define_saved(module, run);
   run.def("processes", processes);
   run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
   run.def(

@@ -32,7 +32,8 @@ enum ProcessFlags : std::uint32_t {
   small_profile = 2048,      // and there are fewer profile rows and definitions than usual
   found_ended = 4096,        // a collector has found it ended, and written this
   told_living = 8192,        // only in an answer (reader/run/answers.h): it lived then,
-  told_stopped = 16384       // but was stopped by a signal or a debugger
+  told_stopped = 16384,      // but was stopped by a signal or a debugger
+  saved_living = 32768       // a keeper has written this while it ran: what it recorded later is where it ran
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;

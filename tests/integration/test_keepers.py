@@ -80,9 +80,50 @@ def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None
     assert info["missing"] == []
     assert {row["rank"]: row["calls"] for row in info["ranks"]} == dict.fromkeys(range(RANKS), 3)
     assert {row["state"] for row in info["ranks"]} == {"killed"}
+    assert {row["until"] for row in info["ranks"] if row["rank"] >= 2} == {"last_seen"}
     # What they have recorded since can still be had there, and is not counted twice.
-    assert "took over 2 processes" in words(job.do(job.there, "recover"))
-    assert {row["rank"]: row["calls"] for row in job.read("info")["ranks"]} == dict.fromkeys(range(RANKS), 3)
+    assert saved_on_node1(job) in info["warnings"]
+    assert saved_on_node1(job) in words(job.do(job.here, "recover"))
+    recovered = words(job.do(job.there, "recover"))
+    assert "took over 2 processes" in recovered and "were saved" not in recovered
+    info = job.read("info")
+    assert {row["rank"]: row["calls"] for row in info["ranks"]} == dict.fromkeys(range(RANKS), 3)
+    assert "were saved" not in " ".join(info["warnings"])
+
+
+def saved_on_node1(job: Job) -> str:
+    """What is said of the ranks there as long as nobody has fetched the rest."""
+    told = "ranks 2-3 of 4 were saved while they ran: the rest has not come from node1; "
+    return told + job.sentence().partition("; ")[2]
+
+
+def test_what_sigterm_saves_goes_as_far_as_it_was_seen(job: Job) -> None:
+    """The ranks go on, in many calls, and die with the keeper a while later."""
+    program = compile_c(job.mpi, [PROGRAMS / "killed.c"], job.program.parent / "killed")
+    running = replace(job, program=program)
+    begun = subprocess.Popen(
+        [*running.command()[:-2], str(program), "forever", str(job.run.parent / "calls")],
+        env=job.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until(lambda: job.keepers(job.there) and (job.run / "node1.tare").exists(), PATIENCE_S, begun)
+    (keeper,) = job.keepers(job.there)
+    written = job.run / "node1.tare"
+    before = written.stat().st_size
+    os.kill(keeper, signal.SIGTERM)
+    wait_until(lambda: written.stat().st_size > before)
+    size = written.stat().st_size
+    wait_until(lambda: written.stat().st_size > size)
+    running.kill_with_keepers()
+    said = " ".join(begun.communicate(timeout=PATIENCE_S)[1].split())
+    assert saved_on_node1(job) in said
+    saved = {row["rank"]: row for row in job.read("info")["ranks"]}
+    for rank in (2, 3):
+        assert saved[rank]["net_ns"] > saved[rank]["mpi_ns"] > 0
+        assert saved[rank]["net_ns"] > 0.5e9, "the second time is a second after the first"
+    launcher = f"{job.hosts.launcher} {{host}}"
+    assert "node1: took over 2 processes" in words(job.do(job.here, "recover", "--launch", launcher))
+    whole = {row["rank"]: row for row in job.read("info")["ranks"]}
+    assert all(whole[rank]["calls"] >= saved[rank]["calls"] for rank in (2, 3))
 
 
 def test_of_a_job_that_ends_by_itself_nothing_is_left(job: Job) -> None:

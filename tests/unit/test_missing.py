@@ -31,10 +31,12 @@ def said_of(
     is_going_on: bool = False,
     answers: Answers | None = None,
     searched: Sequence[str] = (),
+    saved: Sequence[Missing] = (),
     **given: Any,
 ) -> list[str]:
     of = SimpleNamespace(
         missing=found,
+        saved=saved,
         meta=metadata(**given),
         run_dir=Path("/a run"),
         processes=[made(Process, rank=-1)] * unranked,
@@ -178,6 +180,25 @@ def test_nobody_is_sent_where_nothing_was_left() -> None:
     assert lost not in said
     (said,) = said_of(found, searched=["n2"], host="n2")
     assert lost not in said, "it was a container of that host"
+
+
+def test_what_was_saved_of_living_ranks_is_not_all() -> None:
+    found = [Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
+    (said,) = said_of([], saved=found)
+    assert said == (
+        "ranks 1-2 of 4 were saved while they ran: the rest has not come from n2; "
+        "`tare recover '/a run'` there takes what is left, or from here "
+        "`tare recover '/a run' --launch 'ssh {host}'`"
+    )
+    (said,) = said_of([], saved=found, searched=["n2"])
+    assert said == (
+        "ranks 1-2 of 4 were saved while they ran: the rest is lost; "
+        "nothing of them is left on n2: its /dev/shm was emptied, or it has restarted"
+    )
+    (said,) = said_of([], saved=found, is_going_on=True)
+    assert said.startswith("ranks 1-2 of 4 were saved while they ran: what ranks record on n2 is read there")
+    (said,) = said_of([], saved=[Missing(world=1, size=2, ranks=[(1, 1)], host="n2")])
+    assert said.startswith("rank 1 of 2 of world 1 was saved while it ran: the rest has not come from n2; ")
 
 
 @pytest.mark.parametrize(

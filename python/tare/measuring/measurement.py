@@ -121,7 +121,7 @@ def _finished(
         collected = collect(run_dir, meta, *last)
         meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
         recording = complete_meta(run_dir, meta, collected, served)
-        if any(each.host for each in meta.missing):
+        if any(each.host for each in meta.missing) or (recording is not None and recording.saved):
             keepers.wait(run_dir)
             collected = _together(collected, collect(run_dir, meta, *last))
             recording = complete_meta(run_dir, meta, collected, served)

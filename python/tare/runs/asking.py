@@ -52,7 +52,7 @@ def others(recording: Run) -> list[str]:
         return []
     meta = recording.meta
     sees_its = runner.sees_memory(meta, directory.segment_dir(recording.run_dir, meta))
-    if sees_its and not recording.missing:
+    if sees_its and not (recording.missing or recording.saved):
         return []
     touches = meta.runner is not None and meta.runner.touches
     keepers = [note.name.removeprefix(directory.KEEPING) for note in directory.keepers(recording.run_dir)]

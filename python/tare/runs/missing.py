@@ -1,4 +1,4 @@
-"""Ranks of which a run holds no results, although it is known that they exist."""
+"""Ranks of which a run holds no results, or not all, although it is known that there are more."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tare.runs.metadata import Launched, Missing
 from tare.streams import visible
 
 if TYPE_CHECKING:
+    from tare._native import SavedRanks
     from tare._tables import MissingRow
     from tare.runs.run import Run
 
@@ -36,8 +37,8 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
-def find(rows: Iterable[MissingRow]) -> list[Missing]:
-    """The missing ranks of each world and host, from the rows of the table."""
+def find(rows: Iterable[MissingRow | SavedRanks]) -> list[Missing]:
+    """The ranks of each world and host."""
     found: dict[tuple[int, str | None], Missing] = {}
     for row in rows:
         here = Missing(world=row.world, size=row.size, ranks=[], host=row.host)
@@ -51,16 +52,17 @@ def count(found: Iterable[Missing]) -> int:
 
 
 def sentences(of: Run, searched: Container[str] = ()) -> list[str]:
-    """Which ranks of the run are missing, the likely cause, and what to do.
+    """Which ranks of the run are missing, or not all of theirs is here; the likely cause, and what to do.
 
     `searched`: hosts on which what was left has just been collected.
     """
     lines = []
     for missing in of.missing:
-        who = rank_numbers.of_ranges(missing.ranks)
-        world = f" of world {missing.world}" if missing.world else ""
         are = "is" if count([missing]) == 1 else "are"
-        lines.append(f"{who} of {missing.size:,}{world} {are} missing: {_why(missing, of, searched)}")
+        lines.append(f"{_who(missing)} {are} missing: {_why(missing, of, searched)}")
+    for saved in of.saved:
+        were = "were saved while they" if count([saved]) > 1 else "was saved while it"
+        lines.append(f"{_who(saved)} {were} ran: {_rest(saved, of, searched)}")
     if of.is_going_on and not of.missing and of.answers is not None and of.answers.runner_is_silent:
         host = of.meta.host
         lines.append(f"ranks of {visible(host)}, if there are any, are missing: {_unseen(host, of)}")
@@ -68,8 +70,8 @@ def sentences(of: Run, searched: Container[str] = ()) -> list[str]:
 
 
 def hosts(of: Run) -> list[str]:
-    """The hosts on which results of missing ranks may lie, as far as they are known."""
-    found = {missing.host for missing in of.missing if missing.host} | {uncollected_host(of) or ""}
+    """The hosts on which results may lie that are not here, as far as they are known."""
+    found = {each.host or "" for each in (*of.missing, *of.saved)} | {uncollected_host(of) or ""}
     return sorted(found - {""})
 
 
@@ -92,23 +94,15 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     meta = of.meta
     is_one = count([missing]) == 1
     they, them, their = ("it", "it", "its") if is_one else ("they", "them", "their")
-    recover = f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
     if of.is_going_on:
         silent = of.answers is not None and of.answers.runner_is_silent
         return _unseen(missing.host or (meta.host if silent else None), of)
-    if missing.host and missing.host in searched and missing.host != meta.host:
-        on = visible(missing.host)
-        return f"nothing of {them} is left on {on}: its /dev/shm was emptied, or it has restarted"
-    if missing.host and missing.host == meta.host:
-        on = f"a container, with a /dev/shm of its own, on {visible(missing.host)}"
-        return f"no results have come from {on}; {recover} there takes what is left"
+    if missing.host and (lost := _lost(missing, missing.host, of, searched)):
+        return lost
     host = missing.host or uncollected_host(of)
     if host:
-        launch = "srun -w {hosts} --ntasks-per-node=1" if "SLURM_JOB_ID" in meta.environment else "ssh {host}"
-        return (
-            f"no results have come from {visible(host)}; {recover} there takes what is left, or from here "
-            f"{recover[:-1]} --launch '{launch}'`"
-        )
+        place = _place(host, of) if missing.host else visible(host)
+        return f"no results have come from {place}; {_taking(missing.host, of)}"
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
@@ -133,8 +127,50 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return f"{they} may be {which} had left MPI_Init"
     return (
         f"{they} ended before {they} had left MPI_Init, where `tare run` does not see {their} memory (on "
-        f"another host, in a container), and {recover} takes there what is left; or {started}"
+        f"another host, in a container), and {_recover(of)} takes there what is left; or {started}"
     )
+
+
+def _who(ranks: Missing) -> str:
+    world = f" of world {ranks.world}" if ranks.world else ""
+    return f"{rank_numbers.of_ranges(ranks.ranks)} of {ranks.size:,}{world}"
+
+
+def _rest(saved: Missing, of: Run, searched: Container[str]) -> str:
+    """The place of what ranks recorded after they were saved, and how to get it."""
+    if of.is_going_on or not saved.host:
+        return _unseen(saved.host, of)
+    if lost := _lost(saved, saved.host, of, searched):
+        return f"the rest is lost; {lost}"
+    return f"the rest has not come from {_place(saved.host, of)}; {_taking(saved.host, of)}"
+
+
+def _recover(of: Run) -> str:
+    return f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
+
+
+def _lost(ranks: Missing, host: str, of: Run, searched: Container[str]) -> str:
+    """Why nothing can be had from a host that was searched; empty if something can."""
+    if host not in searched or host == of.meta.host:
+        return ""
+    them = "it" if count([ranks]) == 1 else "them"
+    return f"nothing of {them} is left on {visible(host)}: its /dev/shm was emptied, or it has restarted"
+
+
+def _place(host: str, of: Run) -> str:
+    """The host; where it is that of `tare run`, which has seen nothing there, what else has its name."""
+    inside = "a container, with a /dev/shm of its own, on " if host == of.meta.host else ""
+    return f"{inside}{visible(host)}"
+
+
+def _taking(host: str | None, of: Run) -> str:
+    """The command that brings what is left on a host."""
+    takes = f"{_recover(of)} there takes what is left"
+    if host == of.meta.host:
+        return takes
+    in_slurm = "SLURM_JOB_ID" in of.meta.environment
+    launch = "srun -w {hosts} --ntasks-per-node=1" if in_slurm else "ssh {host}"
+    return f"{takes}, or from here {_recover(of)[:-1]} --launch '{launch}'`"
 
 
 def _unseen(host: str | None, of: Run) -> str:

@@ -306,6 +306,11 @@ class Run(Tables):
             return []
         return missing.find(self.missing_table.rows())
 
+    @_read
+    def saved(self) -> list[Missing]:
+        """Ranks of which there is only what a keeper saved while they ran, by world and host."""
+        return missing.find(self._native.saved())
+
     def total_cost(self, world: int | None = None) -> TotalCost:
         """The cost accounts of all processes added up, or of the ranks of a world."""
         with self._reading():

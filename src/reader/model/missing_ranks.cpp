@@ -57,4 +57,14 @@ std::vector<MissingRanks> missing_ranks(const std::vector<Process>& processes, c
   return found;
 }
 
+std::vector<MissingRanks> saved_ranks(const std::vector<Process>& processes) {
+  std::vector<MissingRanks> found;
+  for (const Process& process : processes) {
+    const format::ProcessRecord& record = process.record;
+    if (record.rank < 0 || (record.flags & format::saved_living) == 0) continue;
+    add(found, {process.world, record.rank, record.rank, record.size, record.host});
+  }
+  return found;
+}
+
 }  // namespace tare::reader

@@ -1,4 +1,5 @@
-// The ranks of a run of which it holds no results, although other processes, or their own, say that they exist.
+// The ranks of a run of which it holds no results, although other processes, or their own, say that they exist; and
+// those of which it does not hold all.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,9 @@ bool is_elsewhere(const Process& process);
 // Sorted by world and rank. `processes` and `others` are in such an order; their worlds are assigned. A world of which
 // nobody knows how large it is has no missing ranks.
 std::vector<MissingRanks> missing_ranks(const std::vector<Process>& processes, const std::vector<Process>& others);
+
+// The ranks of which the run holds what a keeper wrote while they ran, in the order of `processes`. What they recorded
+// later is where they ran.
+std::vector<MissingRanks> saved_ranks(const std::vector<Process>& processes);
 
 }  // namespace tare::reader

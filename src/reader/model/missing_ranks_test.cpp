@@ -77,5 +77,19 @@ TEST(MissingRanks, HaveResultsElsewhereUnlessTheyAreHereOrThereAreNone) {
   EXPECT_FALSE(is_elsewhere(on("a", -1, -1)));
 }
 
+TEST(SavedRanks, AreThoseOfWhichThereIsMore) {
+  std::vector<Process> all = list(rank(-1, -1), rank(0, 4), rank(1, 4), rank(2, 4), rank(3, 4));
+  EXPECT_TRUE(saved_ranks(all).empty());
+  for (const std::size_t saved : {0U, 1U, 2U, 4U}) {
+    all[saved].record.flags = format::saved_living;
+    std::snprintf(all[saved].record.host, sizeof all[saved].record.host, "a");
+  }
+  std::string text;
+  for (const MissingRanks& each : saved_ranks(all))
+    text += std::to_string(each.world) + ":" + std::to_string(each.first) + "-" + std::to_string(each.last) + "/" +
+            std::to_string(each.size) + each.host + " ";
+  EXPECT_EQ(text, "0:0-1/4a 0:3-3/4a ");
+}
+
 }  // namespace
 }  // namespace tare::reader

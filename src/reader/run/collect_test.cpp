@@ -150,6 +150,32 @@ TEST_F(CollectTest, WhatALiveProcessHasRecordedCanBeSaved) {
   EXPECT_EQ(stream->next(1000).size(), 6U) << "each event once";
 }
 
+TEST_F(CollectTest, WhatWasSavedOfALiveProcessEndsWhenItWasSeenAndIsNotAll) {
+  ProcessRecord process = process_record(2, ProcessState::running);
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  {
+    Segment segment(segment_dir_, process);
+    fill(segment);
+    segment.location(0).current.enter = 6000;
+    ASSERT_TRUE(collect(paths(), {.saves_living = true}));
+    auto run = reader::Run::open({run_dir_.path(), "", ""});
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->processes()[0].end, 6000U);
+    EXPECT_EQ(net_ticks(run->processes()[0]), 6000 - process.init_leave);
+    ASSERT_EQ(run->saved().size(), 1U);
+    EXPECT_EQ(run->saved()[0].first, 2);
+    EXPECT_EQ(run->saved()[0].host, this_host());
+    EXPECT_TRUE(reader::Run::open(paths())->saved().empty()) << "here, all of it can be read";
+    segment.location(0).current.enter = 8000;
+  }
+  EXPECT_EQ(collect_all().processes, 1U) << "it no longer maps its segment";
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes()[0].end, 8000U);
+  EXPECT_TRUE(run->saved().empty());
+}
+
 TEST_F(CollectTest, OfAProcessThatMayRunNothingIsTakenUnlessItIsPresumedToHaveEnded) {
   Segment segment(segment_dir_, process_record(0, ProcessState::running));
   fill(segment);

@@ -137,6 +137,15 @@ void note_end(Contents& contents, std::optional<std::uint64_t> command_ended_ns)
   process.flags |= ended_with_command;
 }
 
+// Says of a process that may go on that this is not all of it, and how far it goes: only its segment has the calls that
+// tell this.
+void note_saved(Contents& contents) {
+  ProcessRecord& process = contents.process;
+  if (process.end != 0) return;
+  process.flags |= saved_living;
+  process.end = last_seen(contents);
+}
+
 // Removes events that are older than the flight recorder is to keep.
 void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
   if (keep_ns == 0) return;
@@ -248,7 +257,10 @@ class Collector {
       say(contents.error() + "; it is left where it is");
       return false;
     }
-    if (ended) complete(*contents, segment, name);
+    if (ended)
+      complete(*contents, segment, name);
+    else
+      note_saved(*contents);
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     if (!know_files()) {
       ++collected_.kept;

@@ -41,6 +41,8 @@ class Run {
   const std::vector<Process>& processes() const { return processes_; }
   // The ranks of which there are no results here; of some there may be events.
   std::vector<MissingRanks> missing() const { return missing_ranks(processes_, elsewhere_); }
+  // The ranks whose results are those that a keeper saved while they ran.
+  std::vector<MissingRanks> saved() const { return saved_ranks(processes_); }
   const FunctionNames& functions() const { return *functions_; }
   // Warnings about damaged, missing or incomplete data; one line each. Later queries may add some.
   const std::vector<std::string>& warnings() const { return warnings_.lines(); }

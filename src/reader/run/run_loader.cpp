@@ -120,7 +120,7 @@ Result<Run> RunLoader::load(RunFiles files) {
 // Of a process that has ended since it was answered, what is in the files is newer.
 void RunLoader::note_ended() {
   for (const auto& [id, process] : processes_)
-    if (process.record.end != 0) ended_.insert(id);
+    if (process.record.end != 0 && (process.record.flags & saved_living) == 0) ended_.insert(id);
 }
 
 // If there was no room for the definition of a call site or communicator, its rows exist, but its place or name is not
