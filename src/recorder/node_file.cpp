@@ -50,6 +50,8 @@ void set_node_file(const char* run_dir, const char* node) noexcept {
   std::snprintf(path, sizeof path, "%s/%s", run_dir, name);
 }
 
+const char* node_file_path() noexcept { return path; }
+
 const char* node_file_name() noexcept {
   const char* slash = std::strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;

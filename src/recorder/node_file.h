@@ -14,6 +14,8 @@ void set_node_file(const char* run_dir, const char* node) noexcept;
 
 // The name of the file in the run directory.
 const char* node_file_name() noexcept;
+// Its path.
+const char* node_file_path() noexcept;
 
 // Appends one whole chunk. Creates the file, with the names of the functions in it, if it does not exist. False if any
 // byte could not be written. A reader skips the incomplete chunk.

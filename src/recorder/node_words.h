@@ -44,6 +44,7 @@ struct NodeWords {
   std::atomic<std::uint32_t> tared;      // process id of the tared that drains; 0: there is none, or it was too slow
   std::atomic<std::uint32_t> started;    // whether a process has started tared
   std::atomic<std::uint32_t> kept;       // whether a process has started a keeper, which has not ended
+  std::atomic<std::uint32_t> told_kept;  // whether a process has said that results stay here (kept_results.h)
   // Which offload points of a monitored run are offloads (src/monitor/cadence.h); written by tared.
   alignas(64) std::atomic<std::uint64_t> cadence;
   // What tared has found out about the tree.

@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 
 #include "recorder/clock.h"
 #include "recorder/errno_guard.h"
 #include "recorder/inside.h"
+#include "recorder/kept_results.h"
 #include "recorder/last_write.h"
 #include "recorder/locations.h"
 #include "recorder/node_words.h"
@@ -23,6 +25,14 @@ using format::ProcessState;
 using format::SegmentHeader;
 
 constinit bool is_collected = false;
+
+// Writes all of it. False if something could not be written, after saying so.
+bool write_all(SegmentHeader& header) noexcept {
+  errno = 0;
+  if (write_everything(header, block_at)) return true;
+  tell_kept(header, errno);
+  return false;
+}
 
 // Registered at the first MPI call. So it runs before handlers that were registered earlier. What they and later
 // destructors record still reaches the segment.
@@ -50,7 +60,7 @@ void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
   if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   const OwnCode own;
   begin_last_write();
-  if (write_everything(*header, block_at)) remove_segment_file();
+  if (write_all(*header)) remove_segment_file();
   if (node_words->kept.load(std::memory_order_relaxed) == 0) remove_node_words();
   end_last_write();
 }
@@ -66,7 +76,10 @@ void set_collected(bool collected) noexcept { is_collected = collected; }
 
 void note_place() noexcept {
   const ErrnoGuard guard;
-  if (const SegmentHeader* header = segment(); header != nullptr && !is_collected) write_process(*header);
+  const SegmentHeader* header = segment();
+  if (header == nullptr || is_collected) return;
+  errno = 0;
+  if (!write_process(*header)) tell_kept(*header, errno);
 }
 
 void note_exit(int status) noexcept {
@@ -87,7 +100,7 @@ void note_abort() noexcept {
   header->process.state = ProcessState::aborted;
   header->process.end = now();
   note_clock();
-  if (!is_collected) write_everything(*header, block_at);
+  if (!is_collected) write_all(*header);
 }
 
 }  // namespace tare::recorder

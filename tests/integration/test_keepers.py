@@ -126,6 +126,35 @@ def test_what_sigterm_saves_goes_as_far_as_it_was_seen(job: Job) -> None:
     assert all(whole[rank]["calls"] >= saved[rank]["calls"] for rank in (2, 3))
 
 
+@pytest.mark.parametrize("why", ["its file system is read-only", "there is no such directory"])
+def test_a_run_directory_that_cannot_be_written_there(job: Job, why: str) -> None:
+    """What is recorded there stays in its memory, and all say how it can be had."""
+    program = compile_c(job.mpi, [PROGRAMS / "ring.c"], job.program.parent / "ring")
+    job = replace(job, program=program, run=job.run.parent / "apart" / "run")
+    job.run.mkdir(parents=True)
+    mounted = job.run if "read-only" in why else job.run.parent
+    mount = f"mount --bind {mounted} {mounted} && mount -o remount,bind,ro {mounted}"
+    script = mount if "read-only" in why else f"mount -t tmpfs tmpfs {mounted}"
+    subprocess.run(job.there.command(["sh", "-c", script]), check=True)
+    command = [*job.command()[:-1], "20", str(job.program.parent / "begun")]
+    done = subprocess.run(
+        command, env=job.mpi.environ(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    said = words(done)
+    assert done.returncode == 0, said
+    there = f"tare: node1: cannot write to {job.run} ({why}): until it can be written there, results stay in"
+    assert said.count(there) == 1, said
+    assert f"{there} /dev/shm of that host; then `tare recover {job.run}` there takes them" in said
+    assert "ranks 2-3 of 4 are missing" in said and "their results lie in /dev/shm there" in said
+    assert len([name for name in job.segments(job.there).split() if name.count("-") > 2]) == 2
+    for keeper in job.keepers(job.there):  # it tries for half a minute
+        os.kill(keeper, signal.SIGKILL)
+    subprocess.run(job.there.command(["umount", str(mounted)]), check=True)
+    assert "took over 2 processes" in words(job.do(job.there, "recover"))
+    info = job.read("info")
+    assert info["missing"] == [] and [row["rank"] for row in info["ranks"]] == list(range(RANKS))
+
+
 def test_of_a_job_that_ends_by_itself_nothing_is_left(job: Job) -> None:
     program = compile_c(job.mpi, [PROGRAMS / "ring.c"], job.program.parent / "ring")
     command = replace(job, program=program).command("--trace")[:-1]

@@ -201,6 +201,12 @@ def test_what_was_saved_of_living_ranks_is_not_all() -> None:
     assert said.startswith("rank 1 of 2 of world 1 was saved while it ran: the rest has not come from n2; ")
 
 
+def test_results_may_lie_where_the_run_directory_cannot_be_written() -> None:
+    (said,) = said_of(OF_MPMD, exit_code=0)
+    assert "cannot be written there: then their results lie in /dev/shm there" in said
+    assert said.endswith("`tare recover '/a run'` there takes them when it can be written")
+
+
 @pytest.mark.parametrize(
     ("environment", "found"),
     [
