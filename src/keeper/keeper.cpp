@@ -74,19 +74,26 @@ void detach() {
 // The name of a file without .tare.
 std::string stem(const std::string& file) { return file.substr(0, file.rfind('.')); }
 
-// A file in the run directory, as long as this process works: `tare run` waits for its end.
+// A file in the run directory, as long as this process works: `tare run` waits for its end, and who asks asks whom
+// there is a note of.
 class Note {
  public:
   Note(const std::string& run_dir, const std::string& file)
-      : name_(".keeping-" + stem(file)), path_(run_dir + "/" + name_) {
-    const auto directory = reader::RunDirectory::open(run_dir);
-    if (directory) (void)directory->open_file(name_, O_WRONLY | O_CREAT);
+      : run_dir_(run_dir), name_(".keeping-" + stem(file)), path_(run_dir + "/" + name_) {
+    make();
   }
   ~Note() { unlink(path_.c_str()); }
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
 
+  // Makes it unless it is there.
+  void make() const {
+    const auto directory = reader::RunDirectory::open(run_dir_);
+    if (directory) (void)directory->open_file(name_, O_WRONLY | O_CREAT);
+  }
+
  private:
+  std::string run_dir_;
   std::string name_;  // no .tare: readers would look into it
   std::string path_;
 };
@@ -98,6 +105,7 @@ class Keeper {
         file_(std::move(file)),
         watch_(reader::segment_directories(paths), paths.run_id, reader::Owners(paths.run_dir),
                reader::EndingWatch::By::caller),
+        note_(paths.run_dir, file_),
         respondent_(paths, stem(file_), as_found()) {
     watch_.take_present();
   }
@@ -152,6 +160,8 @@ class Keeper {
       std::int64_t now = now_ns();
       if (now >= next_question_) {
         if (respondent_.answer()) attentive_until_ = now + attentive_ns;
+        // With the notes of keepers that are dead, which cannot be told apart, this one was removed.
+        if (respondent_.is_forgotten()) note_.make();
         now = now_ns();
         next_question_ = now + (now < attentive_until_ ? more_questions_ns : questions_every_ns);
       }
@@ -170,6 +180,7 @@ class Keeper {
   const reader::RunPaths& paths_;
   std::string file_;
   reader::EndingWatch watch_;
+  Note note_;
   reader::Respondent respondent_;
   std::int64_t next_question_ = now_ns();
   std::int64_t attentive_until_ = 0;
@@ -186,7 +197,6 @@ int run(const reader::RunPaths& paths, const std::string& file) {
       !recorder::map_node_words(paths.run_dir.c_str(), run_id))
     return 1;
   Keeper keeper(paths, file);
-  const Note note(paths.run_dir, file);
   do {
     keeper.serve();
     node_words->kept.store(0);

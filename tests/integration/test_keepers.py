@@ -126,6 +126,29 @@ def test_what_sigterm_saves_goes_as_far_as_it_was_seen(job: Job) -> None:
     assert all(whole[rank]["calls"] >= saved[rank]["calls"] for rank in (2, 3))
 
 
+def test_keepers_answer_when_tare_run_is_gone(job: Job) -> None:
+    """The ranks live on: nothing of them is lost, whatever is recovered meanwhile."""
+    running = job.start(job.command("-q"))
+    os.kill(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"], signal.SIGKILL)
+    running.wait()
+    still = "ranks 2-3 of 4 still run on node1, where a keeper collects what is left when they end"
+    assert f"`tare where {job.run}` asks" in words(job.do(job.here, "info"))
+    for _ in range(2):
+        told = words(job.do(job.here, "where"))
+        assert still in told and "missing" not in told
+        inside = {row["rank"]: row["function"] for row in job.where(job.here) if row["state"] == "running"}
+        assert inside == dict.fromkeys(range(RANKS), "MPI_Barrier") | {1: "MPI_Recv"}
+        recovered = words(job.do(job.here, "recover"))
+        assert still in recovered and "no results have come from" not in recovered
+        wait_until(lambda: list(job.run.glob(".keeping-*")))  # recover has removed it
+    job.kill()
+    nothing_is_left(job)
+    assert "took over 2 processes" in words(job.do(job.here, "recover"))
+    info = job.read("info")
+    assert info["warnings"] == [] and info["missing"] == []
+    assert [row["rank"] for row in info["ranks"]] == list(range(RANKS))
+
+
 @pytest.mark.parametrize("why", ["its file system is read-only", "there is no such directory"])
 def test_a_run_directory_that_cannot_be_written_there(job: Job, why: str) -> None:
     """What is recorded there stays in its memory, and all say how it can be had."""

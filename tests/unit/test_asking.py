@@ -84,3 +84,21 @@ def test_nobody_is_asked_where_nothing_can_be_written(
     monkeypatch.setattr("tare.private_files.create", refuse)
     with answered(tmp_path, ["node1"]) as answers:
         assert answers.obstacle == "Permission denied" and answers.silent == ["node1"] and answers.files == []
+
+
+def test_who_does_not_answer_of_a_run_that_is_over_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keeper that was killed has left its note; one that lives makes it anew, as the questions are gone."""
+    monkeypatch.setattr(asking, "PATIENCE_S", 0.2)
+    notes = [tmp_path / f".keeping-{who}" for who in ("node1", "node2")]
+    for note in notes:
+        note.touch()
+    whom = ["node1", "node2"]
+    with answering(tmp_path, "node1"), answered(tmp_path, whom, is_going_on=True):
+        pass
+    assert all(note.exists() for note in notes)
+    (tmp_path / ".asked").unlink()
+    with answering(tmp_path, "node1"), answered(tmp_path, whom, is_going_on=False) as answers:
+        assert answers.silent == ["node2"]
+    assert [path.name for path in tmp_path.iterdir()] == [".keeping-node1"]

@@ -32,18 +32,22 @@ def said_of(
     answers: Answers | None = None,
     searched: Sequence[str] = (),
     saved: Sequence[Missing] = (),
+    processes: Sequence[Process] = (),
+    living: Sequence[Missing] = (),
+    has_keepers: bool = False,
     **given: Any,
 ) -> list[str]:
     of = SimpleNamespace(
         missing=found,
         saved=saved,
+        has_keepers=has_keepers,
         meta=metadata(**given),
         run_dir=Path("/a run"),
-        processes=[made(Process, rank=-1)] * unranked,
+        processes=[*processes, *[made(Process, rank=-1)] * unranked],
         is_going_on=is_going_on,
         answers=answers,
     )
-    return missing.sentences(cast(Any, of), searched)
+    return missing.sentences(cast(Any, of), searched, living)
 
 
 def test_rows_are_one_for_each_world_and_host() -> None:
@@ -199,6 +203,25 @@ def test_what_was_saved_of_living_ranks_is_not_all() -> None:
     assert said.startswith("ranks 1-2 of 4 were saved while they ran: what ranks record on n2 is read there")
     (said,) = said_of([], saved=[Missing(world=1, size=2, ranks=[(1, 1)], host="n2")])
     assert said.startswith("rank 1 of 2 of world 1 was saved while it ran: the rest has not come from n2; ")
+
+
+def test_who_still_runs_is_not_lost() -> None:
+    """`tare run` is gone, and keepers of other hosts have answered."""
+    found = [Missing(world=0, size=4, ranks=[(3, 3)], host="n3")]
+    on_n2 = [made(Process, world=0, rank=rank, size=4, host="n2", state="running") for rank in (1, 2)]
+    still = "ranks 1-2 of 4 still run on n2, where a keeper collects what is left when they end"
+    lines = said_of(found, processes=on_n2, answers=Answers(silent=["n3"]))
+    assert lines[0] == still
+    assert [line.partition(";")[0] for line in lines[1:]] == [
+        "rank 3 of 4 is missing: no results have come from n3"
+    ]
+    living = [Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
+    also = [*found, Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
+    first, second = said_of(also, living=living, searched=["n3"])
+    assert first == still and second.startswith("rank 3 of 4 is missing: nothing of them is left on n3:")
+    assert still not in said_of([], processes=on_n2, is_going_on=True, answers=Answers())
+    (said,) = said_of(found, has_keepers=True)
+    assert said.endswith("; or they still run there: `tare where '/a run'` asks")
 
 
 def test_results_may_lie_where_the_run_directory_cannot_be_written() -> None:

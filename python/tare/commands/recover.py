@@ -13,13 +13,14 @@ from tare.errors import CommandError
 from tare.measuring import elsewhere, keepers
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown, why_unwritten
 from tare.options import Option
-from tare.runs import missing, runner
-from tare.runs.run import open_run
+from tare.runs import asking, missing, runner
+from tare.runs.run import open_answered, open_run
 from tare.streams import visible
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tare._native import Collected
+    from tare.runs.metadata import Missing
     from tare.runs.run import Run
 
 
@@ -56,7 +57,7 @@ def recover(
     recording = open_run(run)
     meta = recording.meta
     options = ["--presume-ended"] if presume_ended else []
-    asked = missing.hosts(recording)
+    living, asked = ([], []) if part else _elsewhere(recording)
     is_presumed = runner.presumed_s(recording.run_dir, meta) > 0
     troubles = elsewhere.recover(recording.run_dir, words, asked, options) if words else []
     if part:
@@ -98,7 +99,7 @@ def recover(
         streams.say(f"  {why_not_yet}")
     if not (left or collected.kept):
         searched.add(os.uname().nodename)
-    for line in missing.sentences(open_run(run), searched):
+    for line in missing.sentences(open_run(run), searched, living):
         streams.say(f"  {line}")
     if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
@@ -114,6 +115,17 @@ def _why_not_yet(recording: Run) -> str:
         f"`tare recover {shlex.quote(visible(str(recording.run_dir.resolve())))}` there takes what is left, "
         f"or repeat here in {units.duration(left_s * NS_PER_S)}"
     )
+
+
+def _elsewhere(recording: Run) -> tuple[list[Missing], list[str]]:
+    """The ranks that still run on other hosts, and the hosts on which more may have been left.
+
+    Keepers are asked that outlive a `tare run` that is gone.
+    """
+    whom = [] if recording.is_going_on else asking.others(recording)
+    with asking.answered(recording.run_dir, whom, is_going_on=recording.is_going_on) as answers:
+        seen = open_answered(recording.run_dir, answers) if whom else recording
+        return missing.still_running(seen), missing.hosts(seen)
 
 
 def _say_part(collected: Collected | None) -> None:

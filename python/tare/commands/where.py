@@ -60,7 +60,8 @@ def _seen(run: Path, member: str | None, silent: Collection[str]) -> Iterator[Ru
     """The run as it is here and on nodes that answer."""
     recording = open_readable(run, member)
     whom = asking.others(recording)
-    with asking.answered(run, [who for who in whom if who not in silent]) as answers:
+    asked = [who for who in whom if who not in silent]
+    with asking.answered(run, asked, is_going_on=recording.is_going_on) as answers:
         if whom:
             recording = open_answered(run, answers.without(who for who in whom if who in silent))
         yield recording

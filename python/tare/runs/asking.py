@@ -1,4 +1,4 @@
-"""Asks other nodes of a run that goes on which calls its processes are in (`src/reader/run/answers.h`)."""
+"""Asks other nodes of a run which calls its living processes are in (`src/reader/run/answers.h`)."""
 
 from __future__ import annotations
 
@@ -47,21 +47,29 @@ class Answers:
 
 
 def others(recording: Run) -> list[str]:
-    """Whom to ask about processes that are not seen here; none of a run that is over or is all here."""
-    if not recording.is_going_on:
+    """Whom to ask about processes that are not seen here; none of a run that is all here.
+
+    Keepers outlive a `tare run` that was killed, and one whose command has ended before all ranks.
+    """
+    notes = [] if recording.member else directory.keepers(recording.run_dir)
+    if not (recording.is_going_on or notes):
         return []
     meta = recording.meta
     sees_its = runner.sees_memory(meta, directory.segment_dir(recording.run_dir, meta))
     if sees_its and not (recording.missing or recording.saved):
         return []
-    touches = meta.runner is not None and meta.runner.touches
-    keepers = [note.name.removeprefix(directory.KEEPING) for note in directory.keepers(recording.run_dir)]
+    touches = recording.is_going_on and meta.runner is not None and meta.runner.touches
+    keepers = [note.name.removeprefix(directory.KEEPING) for note in notes]
     return sorted(keepers) + ([RUNNER] if touches and not sees_its else [])
 
 
 @contextmanager
-def answered(run_dir: Path, whom: Sequence[str]) -> Iterator[Answers]:
-    """Has their answers as long as it is entered."""
+def answered(run_dir: Path, whom: Sequence[str], *, is_going_on: bool = True) -> Iterator[Answers]:
+    """Has their answers as long as it is entered.
+
+    Unless the run goes on, a keeper that does not answer is taken to be dead, and not asked again: its note
+    is removed. If it lives, it makes another one.
+    """
     if not whom:
         yield Answers()
         return
@@ -79,6 +87,8 @@ def answered(run_dir: Path, whom: Sequence[str]) -> Iterator[Answers]:
                 yield Answers(silent=list(whom), obstacle=error.strerror or str(error))
                 return
             silent = _wait(opened, names)
+            if not is_going_on and silent:
+                made += [directory.ASKED, *(f"{directory.KEEPING}{who}" for who in silent)]
             yield Answers([name for who, name in names.items() if who not in silent], silent)
         finally:
             for name in made:

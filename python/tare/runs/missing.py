@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -51,18 +52,43 @@ def count(found: Iterable[Missing]) -> int:
     return sum(last - first + 1 for missing in found for first, last in missing.ranks)
 
 
-def sentences(of: Run, searched: Container[str] = ()) -> list[str]:
+def still_running(of: Run) -> list[Missing]:
+    """The ranks that run on other hosts, as keepers there have answered although `tare run` is gone."""
+    if of.answers is None or of.is_going_on:
+        return []
+    here = os.uname().nodename
+    found: dict[tuple[int, int, str], list[int]] = {}
+    for each in of.processes:
+        if each.state == "running" and each.host != here and each.rank >= 0:
+            found.setdefault((each.world, each.size, each.host), []).append(each.rank)
+    return [
+        Missing(world=world, size=size, ranks=rank_numbers.ranges(numbers), host=host)
+        for (world, size, host), numbers in found.items()
+    ]
+
+
+def sentences(of: Run, searched: Container[str] = (), living: Sequence[Missing] = ()) -> list[str]:
     """Which ranks of the run are missing, or not all of theirs is here; the likely cause, and what to do.
 
-    `searched`: hosts on which what was left has just been collected.
+    `searched`: hosts on which what was left has just been collected. `living`: ranks that were just found to
+    run; of their hosts nothing is missing that would not come.
     """
-    lines = []
+    living = living or still_running(of)
+    lines = [
+        f"{_who(each)} still run{'s' if count([each]) == 1 else ''} on {visible(each.host or '')}, "
+        "where a keeper collects what is left when they end"
+        for each in living
+    ]
+    alive = {each.host for each in living}
     for missing in of.missing:
+        if missing.host in alive:
+            continue
         are = "is" if count([missing]) == 1 else "are"
         lines.append(f"{_who(missing)} {are} missing: {_why(missing, of, searched)}")
     for saved in of.saved:
-        were = "were saved while they" if count([saved]) > 1 else "was saved while it"
-        lines.append(f"{_who(saved)} {were} ran: {_rest(saved, of, searched)}")
+        if saved.host not in alive:
+            were = "were saved while they" if count([saved]) > 1 else "was saved while it"
+            lines.append(f"{_who(saved)} {were} ran: {_rest(saved, of, searched)}")
     if of.is_going_on and not of.missing and of.answers is not None and of.answers.runner_is_silent:
         host = of.meta.host
         lines.append(f"ranks of {visible(host)}, if there are any, are missing: {_unseen(host, of)}")
@@ -102,7 +128,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     host = missing.host or uncollected_host(of)
     if host:
         place = _place(host, of) if missing.host else visible(host)
-        return f"no results have come from {place}; {_taking(missing.host, of)}"
+        return f"no results have come from {place}; {_taking(missing.host, of)}{_or_living(of)}"
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
@@ -143,7 +169,14 @@ def _rest(saved: Missing, of: Run, searched: Container[str]) -> str:
         return _unseen(saved.host, of)
     if lost := _lost(saved, saved.host, of, searched):
         return f"the rest is lost; {lost}"
-    return f"the rest has not come from {_place(saved.host, of)}; {_taking(saved.host, of)}"
+    return f"the rest has not come from {_place(saved.host, of)}; {_taking(saved.host, of)}{_or_living(of)}"
+
+
+def _or_living(of: Run) -> str:
+    """That they may run, if nobody was asked and a keeper has left a note; empty if they do not."""
+    if of.answers is not None or not of.has_keepers:
+        return ""
+    return f"; or they still run there: `tare where {shlex.quote(visible(str(of.run_dir.resolve())))}` asks"
 
 
 def _recover(of: Run) -> str:

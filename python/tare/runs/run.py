@@ -142,6 +142,11 @@ class Run(Tables):
         return self.is_going_on or any(process.state == "running" for process in self.processes)
 
     @property
+    def has_keepers(self) -> bool:
+        """Whether keepers have left notes: they still collect on other nodes, or were killed there."""
+        return not self.member and bool(directory.keepers(self.run_dir))
+
+    @property
     def start_ns(self) -> int:
         """Unix time at which `tare run` started the command; times are shown relative to it."""
         return self.meta.start_ns
@@ -504,7 +509,7 @@ def listed() -> dict[str, str]:
 
 
 def open_answered(run_dir: Path, answers: Answers) -> Run:
-    """A run that goes on, with what other nodes have answered."""
+    """A run with what other nodes have answered."""
     return Run(run_dir, directory.read_meta(run_dir), answers=answers)
 
 

@@ -42,7 +42,11 @@ std::vector<std::string> Respondent::new_questions() {
   std::vector<std::string> questions;
   if (!directory_) return questions;
   const auto file = directory_->open_file(questions_file);
-  if (!file) return questions;
+  is_forgotten_ = !file;
+  if (!file) {
+    read_ = 0;  // the next one is another file
+    return questions;
+  }
   const std::uint64_t size = size_of(*file);
   const std::uint64_t begun = read_ <= size ? read_ : 0;  // else it is another file
   const std::uint64_t from = std::max(begun, size - std::min(size, most_bytes));

@@ -33,6 +33,10 @@ class Respondent {
   // if nothing was. An answer that cannot be written has no end.
   bool answer();
 
+  // Whether the file of the questions was not there at the last look: who has written how the run ended removes it,
+  // with the notes of those who answer.
+  bool is_forgotten() const { return is_forgotten_; }
+
  private:
   std::vector<std::string> new_questions();
   void answer(const std::string& question);
@@ -42,6 +46,7 @@ class Respondent {
   Collecting how_;
   std::optional<RunDirectory> directory_;
   std::uint64_t read_ = 0;  // bytes of the questions
+  bool is_forgotten_ = false;
 };
 
 }  // namespace tare::reader

@@ -78,6 +78,9 @@ TEST_F(AnswersTest, AnotherNodeSeesTheCallThatALivingProcessIsIn) {
   EXPECT_TRUE(calls[0].inside);
   EXPECT_EQ(run->functions().name(calls[0].function), "MPI_Recv");
   EXPECT_EQ(run->profile_sums({.function = true}).at(0).calls, 5U);
+  auto orphaned = reader::Run::open({run_dir_.path(), "", run_id, "", false, "", {answer}});
+  ASSERT_TRUE(orphaned) << orphaned.error();
+  EXPECT_EQ(orphaned->processes().at(0).state, State::running) << "also if nobody will say how the run ended";
 }
 
 TEST_F(AnswersTest, ADeadProcessIsToldToHaveDied) {
@@ -148,6 +151,25 @@ TEST_F(AnswersTest, OfASegmentThatAllSeeItsNodeTellsThatItsProcessLives) {
   auto run = reader::Run::open({run_dir_.path(), run_dir_.path(), run_id, "", true, "", {answer}});
   ASSERT_TRUE(run) << run.error();
   EXPECT_EQ(run->processes().at(0).state, State::running);
+}
+
+TEST_F(AnswersTest, AfterTheFileOfQuestionsWasRemovedTheNextOneIsAnother) {
+  Segment segment(segment_dir_, living());
+  fill(segment);
+  const RunPaths paths = here();
+  Respondent respondent(paths, "node1");
+  const std::string first = file();
+  ask(question + "\n");
+  EXPECT_TRUE(respondent.answer());
+  EXPECT_FALSE(respondent.is_forgotten());
+  std::filesystem::remove(run_dir_.path() + "/" + questions_file);
+  EXPECT_FALSE(respondent.answer());
+  EXPECT_TRUE(respondent.is_forgotten());
+  const std::string answer = file(other_question);
+  ask(other_question + "\n");
+  EXPECT_TRUE(respondent.answer()) << "it is as long as the one before";
+  EXPECT_FALSE(respondent.is_forgotten());
+  EXPECT_TRUE(run_dir_.read(answer).ends_with(end_of_answer));
 }
 
 TEST_F(AnswersTest, QuestionsThatAreNoneAreNotAnswered) {

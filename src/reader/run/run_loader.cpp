@@ -348,7 +348,7 @@ void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
   Life life = run_.paths_.is_going_on && (record.flags & found_ended) == 0 ? Life::unknown : Life::gone;
   if (process.segment) life = process.segment->life();
-  const bool is_told = life == Life::unknown && (record.flags & told_living) != 0;
+  const bool is_told = (record.flags & told_living) != 0 && (!process.segment || life == Life::unknown);
   if (is_told) life = Life::lives;
   process.has_results = !is_elsewhere(process);
   if (!process.has_results) life = Life::unknown;
