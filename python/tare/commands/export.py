@@ -98,7 +98,7 @@ def export(
 
 @contextmanager
 def _written(made: Path, by: registry.Entry) -> Iterator[Path]:
-    """Where an exporter writes. What that of a package makes gets its name when it is whole.
+    """The path to write to. What an exporter of a package makes gets its name when it is whole.
 
     CommandError if it has made nothing.
     """
