@@ -218,7 +218,7 @@ def test_who_still_runs_is_not_lost() -> None:
     living = [Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
     also = [*found, Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
     first, second = said_of(also, living=living, searched=["n3"])
-    assert first == still and second.startswith("rank 3 of 4 is missing: nothing of them is left on n3:")
+    assert first == still and second.startswith("rank 3 of 4 is missing: nothing of it is left on n3:")
     assert still not in said_of([], processes=on_n2, is_going_on=True, answers=Answers())
     (said,) = said_of(found, has_keepers=True)
     assert said.endswith("; or they still run there: `tare where '/a run'` asks")
@@ -227,7 +227,7 @@ def test_who_still_runs_is_not_lost() -> None:
 def test_results_may_lie_where_the_run_directory_cannot_be_written() -> None:
     (said,) = said_of(OF_MPMD, exit_code=0)
     assert "cannot be written there: then their results lie in /dev/shm there" in said
-    assert said.endswith("`tare recover '/a run'` there takes them when it can be written")
+    assert said.endswith("`tare recover '/a run'` there takes those when it can be written")
 
 
 @pytest.mark.parametrize(

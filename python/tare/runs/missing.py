@@ -138,9 +138,9 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     started = (
         f"{they} probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
-        f"LD_PRELOAD, or a launcher that hands nothing on takes from {them}; or the run directory is not on a "
-        f"file system that all hosts share, or cannot be written there: then {their} results lie in /dev/shm "
-        f"there, and {_recover(of)} there takes them when it can be written"
+        f"LD_PRELOAD, or a launcher that hands nothing on takes from {them}; or the run directory is not on "
+        f"a file system that all hosts share, or cannot be written there: then {their} results lie in "
+        f"/dev/shm there, and {_recover(of)} there takes those when it can be written"
     )
     if meta.exit_code == 0:
         return started
