@@ -119,7 +119,6 @@ def test_what_sigterm_saves_goes_as_far_as_it_was_seen(job: Job) -> None:
     saved = {row["rank"]: row for row in job.read("info")["ranks"]}
     for rank in (2, 3):
         assert saved[rank]["net_ns"] > saved[rank]["mpi_ns"] > 0
-        assert saved[rank]["net_ns"] > 0.5e9, "the second time is a second after the first"
     launcher = f"{job.hosts.launcher} {{host}}"
     assert "node1: took over 2 processes" in words(job.do(job.here, "recover", "--launch", launcher))
     whole = {row["rank"]: row for row in job.read("info")["ranks"]}

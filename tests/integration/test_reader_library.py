@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,14 @@ def test_pkg_config_finds_it(prefix: Path, measured: Measurement, tmp_path: Path
     assert succeed([program, measured.directory, "ranks"]).count("\n") == 1 + 3
 
 
+def copy_of(run: Path, to: Path) -> Path:
+    """The run as another one of the same name."""
+    shutil.copytree(run, to / run.name)
+    meta = to / run.name / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"run_id": 16 * "1"}))
+    return to / run.name
+
+
 def test_an_archive_is_read_too(tare: Path, by_cmake: Path, measured: Measurement, tmp_path: Path) -> None:
     archive = tmp_path / "one.tare"
     succeed([tare, "merge", measured.directory, "-o", archive])
@@ -112,7 +121,8 @@ def test_an_archive_is_read_too(tare: Path, by_cmake: Path, measured: Measuremen
     )
     assert of_run == of_archive
     two = tmp_path / "two.tare"
-    succeed([tare, "merge", measured.directory, measured.directory, "-o", two])
+    other = copy_of(measured.directory, tmp_path)
+    succeed([tare, "merge", measured.directory, other, "-o", two])
     done = subprocess.run([by_cmake / "read_run", two, "ranks"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     name = measured.directory.name

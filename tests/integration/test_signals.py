@@ -203,7 +203,7 @@ def test_after_the_command_has_ended(tare: Path, tmp_path: Path) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         _, said = process.communicate(timeout=TIMEOUT_S)
-        assert not said
+        assert not said or (said.count("\n") == 1 and "nothing was measured" in said)
         found.add(process.returncode)
         assert not members(process.pid)
     assert found <= {0, -signal.SIGTERM}
