@@ -216,9 +216,9 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
     const Account account = account_of(process, run.totals(i));
     const bool has_all_calls = !choice.functions && !choice.communicators;
     if (has_all_calls) row.sum.time_ns = account.mpi_ns;
-    if (account.counted_ns > 0)
-      row.mpi_share = has_all_calls ? mpi_share(account) : std::nullopt;
-    else if (account.threads_ns > 0)
+    if (has_all_calls && sum(account.threads_ns, account.counted_ns) > 0)
+      row.mpi_share = mpi_share(account);
+    else if (account.counted_ns == 0 && account.threads_ns > 0)
       row.mpi_share = static_cast<double>(row.sum.time_ns) / static_cast<double>(account.threads_ns);
   }
   return rows;
