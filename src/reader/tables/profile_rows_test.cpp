@@ -116,6 +116,16 @@ TEST_F(ProfileRows, AreChosen) {
   EXPECT_EQ(calls({.worlds = std::vector{1}}), Calls{});
 }
 
+TEST_F(ProfileRows, ByRankHaveNoShareOfMoreThanAll) {
+  const format::ProcessRecord process = process_record(0, ProcessState::exited);
+  const format::ProfileRow row = profile_row("MPI_Isend", 1, 100, 1'000'000'000'000, 0);  // an estimate, of timed calls
+  const std::string of_one = functions_chunk() + process_chunk(process) + profile_chunk(process, 0, {row});
+  reader::Run run = std::move(*reader::Run::of_memory(of_one));
+  const auto found = profile_rows(run, {.rank = true}, {});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].mpi_share, 1.0);
+}
+
 TEST_F(ProfileRows, ByRankAloneAreOfEveryProcess) {
   const auto all = rows({.rank = true});
   ASSERT_EQ(all.size(), 3U);
