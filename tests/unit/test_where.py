@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from types import SimpleNamespace
 from typing import Any
 
 import fake_native
 import pytest
 from made import made
+from seen_calls import COMMUNICATORS, call, computing, request, running, shown
 from some_run import metadata
-from tare._native import Communicator, CurrentCall, PendingRequest
+from tare._native import Communicator, CurrentCall
 from tare.analysis import where
 from tare.analysis.blocked import ANY
 from tare.analysis.explain import ended
 from tare.analysis.rows import changed
-from tare.reporters import where as reporter
-from tare.reporters.console import console
-
-COMMUNICATORS = [
-    made(Communicator, name="MPI_COMM_WORLD", size=4, key=1, members=[(0, 1, 4)]),
-    made(Communicator, name="odd", size=2, key=2, members=[(1, 2, 2)]),
-]
-
-
-def call(
-    rank: int, function: str, peer: int | None = None, tag: int | None = None, **more: Any
-) -> CurrentCall:
-    """A thread inside a function; peers are ranks of MPI_COMM_WORLD."""
-    world = peer if peer is not None and peer >= 0 else None
-    fields = {
-        "rank": rank, "process": rank, "function": function, "inside": True, "made_mpi_calls": True,
-        "site": 0, "communicator": 0, "peer": peer, "peer_world": world, "tag": tag,
-        "enter_ticks": 1000 + rank, "enter_ns": fake_native.START_NS + 10**9, **more,
-    }  # fmt: skip
-    return made(CurrentCall, **fields)
-
-
-def computing(rank: int) -> CurrentCall:
-    return call(rank, "MPI_Send", 0, 1, inside=False, leave_ns=fake_native.START_NS + 2 * 10**9)
-
-
-def request(function: str, peer: int | None, tag: int = 0, waited_for: bool = True) -> PendingRequest:
-    return made(PendingRequest, function=function, site=0, communicator=0, peer=peer,
-        peer_world=peer if peer is not None and peer >= 0 else None, tag=tag, bytes=8,
-        start_ns=fake_native.START_NS, receives=function == "MPI_Irecv", waited_for=waited_for,
-    )  # fmt: skip
-
-
-def running(
-    *calls: CurrentCall, states: dict[int, str] | None = None, completed: Any = None, **more: Any
-) -> Any:
-    """Four ranks; `completed` holds counts of calls by function, then by rank and communicator."""
-    processes = [
-        changed(fake_native.process(rank, 0, (states or {}).get(rank, "running")), size=4, exit_code=None,
-         signal=None, finalized=False, stopped=False)
-        for rank in range(4)
-    ]  # fmt: skip
-
-    def calls_of(function: str) -> list[Any]:
-        return [
-            SimpleNamespace(
-                world=0, rank=rank, function=function, calls=count,
-                communicator_number=communicator if communicator >= 0 else None,
-            )
-            for (rank, communicator), count in (completed or {}).get(function, {}).items()
-        ]  # fmt: skip
-
-    return SimpleNamespace(**{
-        "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
-        "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
-        "peers": lambda *_: [], "profile": lambda *_, **__: [], "rows": lambda table: table,
-        "has_counted_time": False, "worlds": 1, **more,
-    })  # fmt: skip
 
 
 def blocked(run: Any) -> list[int]:
@@ -123,10 +65,9 @@ def test_a_lock_is_waited_for_until_its_holder_gives_it_back() -> None:
     taken["MPI_Win_lock"] = {(0, 0): 2}
     found_none = where.look(running(*calls, completed=taken))
     assert found_none.deadlock is None
-    shown = io.StringIO()
-    reporter.show(console(shown), running(*calls, meta=metadata(), start_ns=0, worlds=1), found_none)
-    assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in shown.getvalue()
-    assert "MPI_Win_lock of rank 2" in shown.getvalue()
+    text = shown(running(*calls, completed=taken))
+    assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in text
+    assert "MPI_Win_lock of rank 2" in text
 
 
 def test_threads_that_never_call_mpi_hide_no_deadlock() -> None:
@@ -134,14 +75,13 @@ def test_threads_that_never_call_mpi_hide_no_deadlock() -> None:
     idle = call(0, "read", thread=1, inside=False, made_mpi_calls=False, leave_ns=fake_native.START_NS)
     busy = call(1, "omp_implicit_task", thread=1, made_mpi_calls=False)
     calls = [call(0, "MPI_Recv", 1, 7), idle, call(1, "MPI_Recv", 0, 7), busy, computing(2), computing(3)]
-    run = running(*calls, meta=metadata(), start_ns=0, worlds=1)
+    run = running(*calls)
     assert blocked(run) == [0, 1]
     assert [(row.rank, row.thread) for row in where.look(run).rows][:4] == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    shown = io.StringIO()
-    reporter.show(console(shown), run, where.look(run))
-    assert "rank 1 thread 1" in shown.getvalue()
-    assert "in omp_implicit_task, for" in shown.getvalue()
-    assert "since read" not in shown.getvalue()
+    text = shown(run)
+    assert "rank 1 thread 1" in text
+    assert "in omp_implicit_task, for" in text
+    assert "since read" not in text
     # A thread that has called MPI may do so again.
     calls[1] = call(0, "MPI_Send", 2, thread=1, inside=False, leave_ns=fake_native.START_NS)
     assert blocked(running(*calls)) == []
@@ -399,103 +339,6 @@ def test_a_deadlock_of_a_run_that_goes_on_is_told_if_it_was_seen_twice() -> None
     assert kinds == [("still running", (), 0), ("ended early", (1,), 0), ("deadlock", (0,), 0)]
 
 
-def test_who_keeps_the_others_waiting() -> None:
-    text = shown(running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), computing(3)))
-    assert "No deadlock: ranks 0-2 wait for rank 3" in text
-    assert "rank 3: not in MPI for 100 ms, since MPI_Send to rank 0, tag 1" in text
-
-
-@pytest.mark.parametrize("last", [computing(3), None])
-def test_of_a_rank_that_is_not_seen_nothing_is_claimed(last: CurrentCall | None) -> None:
-    run = running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), *filter(None, [last]))
-    run.processes[3] = changed(run.processes[3], state="unknown")
-    text = " ".join(shown(run).split())
-    told = "Whether this is a deadlock cannot be told, as rank 3 is not seen: ranks 0-2 wait for rank 3"
-    assert told in text
-    assert "No deadlock" not in text
-
-
-@pytest.mark.parametrize(
-    ("state", "why"), [("killed", "this run has no results"), ("running", "not started")]
-)
-def test_of_a_rank_without_results_nothing_is_claimed(state: str, why: str) -> None:
-    run = running(
-        *(call(rank, "MPI_Recv", 3, 7) for rank in (0, 1, 2)), states=dict.fromkeys(range(4), state)
-    )
-    run.end_ns = fake_native.START_NS + 61 * 10**9
-    del run.processes[3]
-    text = " ".join(shown(run).split())
-    waits = "waited" if state == "killed" else "wait"
-    assert f"cannot be told, as rank 3 is not seen: ranks 0-2 {waits} for rank 3" in text
-    assert "No deadlock" not in text
-    assert f"rank 3 unknown: {why}" in text
-
-
-def test_threads_in_the_same_state_are_one_line() -> None:
-    calls = [call(rank, "MPI_Barrier") for rank in (0, 1, 3)]
-    run = running(*calls, call(2, "MPI_Recv", 1, 7))
-    look = where.look(run)
-    assert [[row.rank for row in rows] for rows in where.folded(look.rows)] == [[0, 1, 3], [2]]
-    text = shown(run)
-    assert "ranks 0-1, 3  MPI_Barrier without rank 2, for 1.10 s" in text
-    assert "rank 2        MPI_Recv from rank 1, tag 7, for 1.10 s" in text
-    assert "exchange, app.c:12" in text
-    assert "Deadlock: ranks 1-2 wait for each other" in text
-    assert "Ranks 0, 3 wait for these, directly or not." in text
-
-
-@pytest.mark.parametrize(
-    ("function", "root", "words"),
-    [
-        ("MPI_Ibcast", 0, "MPI_Ibcast (root 0)"), ("MPI_Ireduce", 2, "MPI_Ireduce (root 2)"),
-        ("MPI_Iallreduce", None, "MPI_Iallreduce"),
-    ],
-)  # fmt: skip
-def test_a_collective_that_is_waited_for_has_a_root_and_goes_to_nobody(
-    function: str, root: int | None, words: str
-) -> None:
-    started = changed(request(function, root), tag=None)
-    waiting = call(1, "MPI_Wait", requests=1, communicator=-1, pending=[started])
-    assert f"MPI_Wait for 1 request: {words}, for 1.10 s" in " ".join(shown(running(waiting)).split())
-    both = changed(waiting, requests=2, pending=[started, request("MPI_Irecv", 3, 7)])
-    assert f"MPI_Wait for 2 requests: MPI_Irecv from rank 3, tag 7; {words}, for" in " ".join(
-        shown(running(both)).split()
-    )
-
-
-def of_two_worlds(*calls: CurrentCall, **more: Any) -> Any:
-    """Ranks 0 and 1 are those of world 0, the others ranks 0 and 1 of world 1."""
-    run = running(*calls, **more)
-    run.processes = [
-        changed(each, world=each.rank // 2, rank=each.rank % 2, size=2) for each in run.processes
-    ]
-    run.current_calls = [changed(each, world=each.rank // 2, rank=each.rank % 2) for each in calls]
-    run.communicators = [
-        made(Communicator, name="MPI_COMM_WORLD", size=2, key=1, members=[(0, 1, 2)]),
-        made(Communicator, name="MPI_COMM_WORLD", size=2, key=2, world=1, members=[(0, 1, 2)]),
-    ]
-    run.worlds = 2
-    return run
-
-
-def test_worlds_are_told_apart() -> None:
-    receives = [call(0, "MPI_Recv", 1, 7), call(2, "MPI_Recv", 1, 7, communicator=1)]
-    text = " ".join(shown(of_two_worlds(*receives, computing(1), computing(3))).split())
-    assert "No deadlock: rank 0 of world 0 waits for rank 1 rank 1: not in MPI" in text
-    assert "No deadlock: rank 0 of world 1 waits for rank 1 rank 1: not in MPI" in text
-    others = call(1, "MPI_Recv", 0, 8), call(3, "MPI_Recv", 0, 8, communicator=1)
-    run = of_two_worlds(*receives, *others, is_running=False)
-    text = " ".join(shown(run).split())
-    for world in (0, 1):
-        assert f"Deadlock: ranks 0-1 of world {world} wait for each other" in text
-        assert f"rank 0 of world {world} waits for rank 1: MPI_Recv from rank 1, tag 7" in text
-    assert ended.findings(run)[0].detail == (
-        "ranks 0-1 of world 0 and ranks 0-1 of world 1 wait for ever for one another or for themselves"
-    )
-    ending = of_two_worlds(*receives, computing(3), states={1: "killed"})
-    assert "Deadlock: rank 0 of world 0 waits for rank 1, which was killed" in shown(ending)
-
-
 def kinds(run: Any) -> list[str]:
     return [each.kind for each in where.look(run).mismatches]
 
@@ -599,41 +442,3 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     assert second(pending=[changed(request("MPI_Irecv", 0, 7, False), start_ns=1)]).stalled is None
     assert second(function="MPI_Iprobe").stalled is None
     assert second(pending=[request("MPI_Irecv", 2, 7, False)]).stalled is None
-
-
-@pytest.mark.parametrize(
-    ("function", "how"),
-    [
-        ("MPI_Irecv", "from"), ("MPI_Imrecv", "from"), ("MPI_Iprobe", "from"),
-        ("MPI_Isend", "to"), ("MPI_Sendrecv", "to"), ("MPI_Put", "to"),
-    ],
-)  # fmt: skip
-def test_a_peer_is_a_source_or_a_destination(function: str, how: str) -> None:
-    assert f"since {function} {how} rank 1" in shown(running(changed(computing(0), function=function,
-                                                                      peer=1, peer_world=1)))  # fmt: skip
-
-
-def test_everything_has_its_words() -> None:
-    waiting = call(
-        1, "MPI_Waitall", requests=3, communicator=-1,
-        pending=[request("MPI_Irecv", 0, 4), request("MPI_Irecv", ANY, 4), request("MPI_Isend", 2, 5)],
-    )  # fmt: skip
-    killed = call(2, "MPI_Send", 3, 1)
-    run = running(computing(0), waiting, killed, states={2: "killed", 3: "finished"})
-    text = shown(run)
-    assert "rank 0  not in MPI for 100 ms, since MPI_Send to rank 0, tag 1" in text
-    assert (
-        "MPI_Waitall for 3 requests: MPI_Irecv from rank 0 and any rank, tag 4; MPI_Isend to rank 2, tag 5"
-        in " ".join(text.split())
-    )
-    assert "rank 2  killed in MPI_Send to rank 3, tag 1" in text
-    assert "rank 3  ended" in text
-
-
-def shown(run: Any) -> str:
-    out = io.StringIO()
-    run.meta, run.start_ns = metadata(wall_ns=1, signal=9), fake_native.START_NS
-    reporter.show(console(out, cut=True), run, where.look(run))
-    text = out.getvalue()
-    assert max(map(len, text.splitlines())) <= 80
-    return text
