@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_up_runs import described, outcome, rows_of, sections, stored
+from made_up_runs import PROGRAM, described, outcome, rows_of, sections, stored
 from tare.lab.study.plan import Cell
 from tare.lab.study.runner import Outcome
 from tare.lab.study.sections import Section
 from tare.lab.study.stated import Weight
 
-STUDY = """
-[workload.app]
-command = "true"
-[mpi.x]
-launch = "env -n {ranks}"
+STUDY = (
+    PROGRAM
+    + """
 [factors]
 tool = ["none", "tare-budget"]
 budget = ["1%", "2%,500M"]
 weigh = [false, true]
 """
+)
 BLOCKS = 10
 BARE_NS = 10**9
 

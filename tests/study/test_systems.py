@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_runs import add_runs, described, outcome, rows_of
+from made_up_runs import PROGRAM, add_runs, described, outcome, rows_of
 from tare.errors import CommandError
 from tare.lab.study.assembly import report
 from tare.lab.study.plan import Cell
@@ -16,11 +16,9 @@ from tare.lab.study.sections import NotSignificant, Table
 from tare.lab.study.stated import Weight
 from tare.lab.study.store import Store
 
-STUDY = """
-[workload.app]
-command = "true"
-[mpi.x]
-launch = "env -n {ranks}"
+STUDY = (
+    PROGRAM
+    + """
 [factors]
 tool = ["none", "mine"]
 buffer = ["1M", "8M"]
@@ -31,6 +29,7 @@ parameter.write = { default = "true", level = { true = {}, false = {} } }
 [analysis]
 responses = ["net"]
 """
+)
 BLOCKS = 8
 CELLS = 5
 SECTION = "The system as a factor"

@@ -5,19 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_up_runs import described, outcome, rows_of, sections, stored
+from made_up_runs import PROGRAM, described, outcome, rows_of, sections, stored
 from tare.lab.study.plan import Cell
 from tare.lab.study.runner import Outcome
 
-STUDY = """
-[workload.app]
-command = "true"
-[mpi.x]
-launch = "env -n {ranks}"
+STUDY = (
+    PROGRAM
+    + """
 [factors]
 tool = ["none", "mine"]
 [tool.mine]
 """
+)
 BARE_NS = 10**9
 
 

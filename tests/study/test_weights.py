@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from made_up_runs import described, outcome, rows_of, sections, stored
+from made_up_runs import PROGRAM, described, outcome, rows_of, sections, stored
 from tare.lab.study.assembly import report
 from tare.lab.study.plan import Cell
 from tare.lab.study.runner import Outcome
@@ -16,15 +16,14 @@ from tare.lab.study.sections import Table
 from tare.lab.study.stated import Weight
 from tare.lab.study.store import FILE, Store
 
-STUDY = """
-[workload.app]
-command = "true"
-[mpi.x]
-launch = "env -n {ranks}"
+STUDY = (
+    PROGRAM
+    + """
 [factors]
 tool = ["none", "tare"]
 weigh = [false, true]
 """
+)
 BLOCKS = 10
 BARE_NS = 10**9
 TRUTH = 0.08

@@ -15,6 +15,14 @@ from tare.lab.study.sections import Section, Table
 from tare.lab.study.stated import Weight
 from tare.lab.study.store import Store
 
+# The program and the MPI library of a description. Nothing of them is run.
+PROGRAM = """
+[workload.app]
+command = "true"
+[mpi.x]
+launch = "env -n {ranks}"
+"""
+
 
 def outcome(net_ns: int, weight: Weight | None) -> Outcome:
     """The outcome of a run on one rank that took `net_ns`; `weight`: tare's account, None of a bare run."""
