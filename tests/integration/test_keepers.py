@@ -62,16 +62,22 @@ def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
     assert [row["rank"] for row in job.read("info")["ranks"]] == list(range(RANKS))
 
 
-def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None:
-    """Slurm sends SIGTERM, and later SIGKILL to all processes of the step."""
-    running = job.start(job.command("-q"))
+def saves_twice(job: Job) -> int:
+    """Sends SIGTERM to the keeper there: it saves, and once more as long as the ranks live. Its PID."""
     (keeper,) = job.keepers(job.there)
     written = job.run / "node1.tare"
     before = written.stat().st_size
     os.kill(keeper, signal.SIGTERM)
     wait_until(lambda: written.stat().st_size > before)
     size = written.stat().st_size
-    wait_until(lambda: written.stat().st_size > size)  # once more, as long as they live
+    wait_until(lambda: written.stat().st_size > size)
+    return keeper
+
+
+def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None:
+    """Slurm sends SIGTERM, and later SIGKILL to all processes of the step."""
+    running = job.start(job.command("-q"))
+    keeper = saves_twice(job)
     assert job.keepers(job.there) == [keeper]
     assert "2 running" in words(job.do(job.here, "info")), "of the others it is not known here"
     job.kill_with_keepers()
@@ -106,13 +112,7 @@ def test_what_sigterm_saves_goes_as_far_as_it_was_seen(job: Job) -> None:
         env=job.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_until(lambda: job.keepers(job.there) and (job.run / "node1.tare").exists(), PATIENCE_S, begun)
-    (keeper,) = job.keepers(job.there)
-    written = job.run / "node1.tare"
-    before = written.stat().st_size
-    os.kill(keeper, signal.SIGTERM)
-    wait_until(lambda: written.stat().st_size > before)
-    size = written.stat().st_size
-    wait_until(lambda: written.stat().st_size > size)
+    saves_twice(job)
     running.kill_with_keepers()
     said = " ".join(begun.communicate(timeout=PATIENCE_S)[1].split())
     assert saved_on_node1(job) in said
