@@ -1,4 +1,4 @@
-// The numbers that an archive gives to what events refer to: without a gap, as OTF2 wants them.
+// The communicators of a run that an archive defines, and their numbers in it: without a gap, as OTF2 wants them.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -9,7 +9,6 @@
 
 namespace tare::exporters::otf2 {
 
-// The communicators of a run that an archive defines.
 class CommunicatorNumbers {
  public:
   // `known`: by communicator of the run, whether it is defined.
