@@ -284,7 +284,7 @@ def test_command_is_a_gate(tare: Tare, run_dir: Path, tmp_path: Path) -> None:
     base, new, other = (copied(run_dir, tmp_path / f"run {at}", 16 * str(at)) for at in (1, 2, 3))
     done = tare("diff", run_dir, base, "vs", new, other, "--fail-above", "5%", "--accept-failed")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "passed: net time +0.0 %, limit +5 % (p 1)"
+    assert done.stdout.splitlines()[-1] == "passed: net time +0.0 %, limit +5 % (p 1.000)"
 
 
 def test_a_run_is_no_repetition_of_itself(tare: Tare, run_dir: Path, tmp_path: Path) -> None:

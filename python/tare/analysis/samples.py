@@ -185,7 +185,7 @@ def specs(run: Run) -> list[str]:
     return list(dict.fromkeys(summary.spec or given for summary in run.sample_summaries))
 
 
-def counted(summaries: Iterable[SampleSummary]) -> bool:
+def are_counted(summaries: Iterable[SampleSummary]) -> bool:
     """Whether a rank has counted its messages: one that did not sample has not."""
     return any(summary.spec and "object_refused" not in summary.joining for summary in summaries)
 

@@ -11,7 +11,7 @@ from tare.commands import Json, new_output, print_json
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.progress_line import copying
-from tare.runs import archive
+from tare.runs import archive, repeated
 
 SCHEMA = "tare.archive/1"
 
@@ -35,7 +35,7 @@ def merge(
     """
     archive.refuse_existing(output)
     given = [archive.find_input(path) for path in inputs]
-    archive.refuse_same_run(given)
+    repeated.refuse(dict(archive.runs_of(each)) for each in given)
     with copying(output.name, sum(each.bytes for each in given)) as progress:
         made = archive.merge(given, output, progress)
     streams.say(f"{output}: {archive.described(made)}, {units.size(output.stat().st_size)}")

@@ -21,6 +21,7 @@ from tare.commands import Json, print_json
 from tare.commands.reading import conclude, open_beside_others
 from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
+from tare.runs import repeated
 from tare.runs.run import Run
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def diff(
     threshold = _percent(fail_above) if fail_above is not None else None
     base_paths, new_paths = _sides(runs)
     base, new = ([open_beside_others(path) for path in paths] for paths in (base_paths, new_paths))
-    if len(base) + len(new) > 2:
-        _check_independence([*base, *new])
+    if len(base) + len(new) > 2:  # else a run may be compared with itself
+        repeated.refuse({run.meta.run_id: str(run.run_dir)} for run in (*base, *new))
     found = difference(base, new)
     code = changes(base, new)
     failed_runs = _failed(*base, *new)
@@ -130,7 +131,7 @@ def _scaling(paths: Sequence[Path], limit: int, *, json: bool, markdown: bool) -
     if len(paths) < 2:
         raise UsageError("--scaling compares at least two runs: tare diff --scaling RUN2 RUN4 RUN8")
     runs = [open_beside_others(path) for path in paths]
-    _check_independence(runs)
+    repeated.refuse({run.meta.run_id: str(run.run_dir)} for run in runs)
     if any(not run.processes for run in runs):
         raise CommandError("--scaling: a run has no process that called MPI")
     points, lines = scaling.points(runs), scaling.lines(runs)[: limit or None]
@@ -199,15 +200,6 @@ def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
     elif len(runs) == 2 and BETWEEN not in names:
         return runs[:1], runs[1:]
     raise UsageError("name two runs, or two sets with `vs` between them: tare diff A1 A2 A3 vs B1 B2 B3")
-
-
-def _check_independence(runs: Sequence[Run]) -> None:
-    """Refuses a run that is named twice, also as a copy: repetitions tell the noise."""
-    known: dict[str, Path] = {}
-    for run in runs:
-        other = known.setdefault(run.meta.run_id, run.run_dir)
-        if other is not run.run_dir:
-            raise UsageError(f"{other} and {run.run_dir} are the same run: name each once")
 
 
 def _percent(text: str) -> float:

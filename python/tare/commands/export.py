@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from tare import private_files, registry, streams, units
 from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_output, seconds
 from tare.commands.reading import at, beside, conclude, open_readable
-from tare.errors import CommandError, UsageError
+from tare.errors import CommandError, UsageError, unwritable
 from tare.options import Option
 from tare.runs.archive import refuse_existing
 from tare.runs.retiming import Times
@@ -116,7 +116,7 @@ def _written(made: Path, by: registry.Entry) -> Iterator[Path]:
     except CommandError as error:
         raise CommandError(str(error).replace(str(new), str(made)), error.exit_code) from error
     except OSError as error:
-        raise CommandError(f"cannot write {made}: {error.strerror}") from error
+        raise unwritable(made, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
@@ -112,8 +111,8 @@ def _why_not_yet(recording: Run) -> str:
     left_s = max(math.ceil(runner.presumed_s(recording.run_dir, meta)), 1)
     return (
         f"{who} on {visible(meta.host)} may still run, as far as is seen here; if it has ended, "
-        f"`tare recover {shlex.quote(visible(str(recording.run_dir.resolve())))}` there takes what is left, "
-        f"or repeat here in {units.duration(left_s * NS_PER_S)}"
+        f"{missing.recovery(recording)} there takes what is left, or repeat here in "
+        f"{units.duration(left_s * NS_PER_S)}"
     )
 
 

@@ -36,7 +36,7 @@ def latencies(run: Run) -> dict[str, Any] | None:
     classes = list(samples.with_both_comparisons(run.sample_rows, run.sample_summaries))
     rows = samples.summed(classes, run.sites, ["send", "receive", "size"])
     return {
-        "totals": samples.totals(run.sample_summaries) if samples.counted(run.sample_summaries) else None,
+        "totals": samples.totals(run.sample_summaries) if samples.are_counted(run.sample_summaries) else None,
         "limits": samples.limits(run.sample_summaries),
         "histogram": [asdict(each) for each in samples.together(rows)],
         "rows": [_latency(row) for row in rows[:LATENCIES_LISTED]],

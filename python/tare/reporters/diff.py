@@ -159,7 +159,7 @@ def verdict(gate: Gate) -> str:
     if gate.p is None:
         doubt = "exact" if gate.exact else "too few runs: noise not known"
         return f"{result}: {grown} ({doubt})"
-    p = f"p {gate.p:.2g}" if gate.p >= SMALL_P else f"p <{SMALL_P}"
+    p = f"p {_p(gate.p)}"
     if gate.growth > gate.threshold and not gate.exceeded:
         return f"passed: {grown}, but that is within the noise ({p})"
     return f"{result}: {grown} ({p})"
@@ -188,8 +188,10 @@ def _interval(comparison: Comparison) -> str:
 
 def _probability(comparison: Comparison) -> str:
     p = comparison.corrected_p if comparison.corrected_p is not None else comparison.p
-    if p is None:
-        return NOTHING
+    return NOTHING if p is None else _p(p)
+
+
+def _p(p: float) -> str:
     return f"{p:.3f}" if p >= SMALL_P else f"<{SMALL_P}"
 
 

@@ -135,7 +135,7 @@ def _show_legend(out: Console, rows: Sequence[Row], missed: int) -> None:
 
 def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) -> None:
     out.line(f"Sampled by {', '.join(analysis.specs(recording))}", bold=True)
-    if analysis.counted(recording.sample_summaries):
+    if analysis.are_counted(recording.sample_summaries):
         out.line(
             f"  {units.number_of(counts['sent'], 'message')} sent, {counts['chosen']:,} chosen, "
             f"{counts['paired']:,} seen on both sides"

@@ -153,18 +153,7 @@ def find_input(path: Path) -> Input:
     return Input(path, "file", path.stat().st_size)
 
 
-def refuse_same_run(inputs: Sequence[Input]) -> None:
-    """UsageError if two inputs have the same run, also as a copy: it would be there twice, as if repeated."""
-    known: dict[str, str] = {}
-    for each in inputs:
-        own = dict(_runs_of(each))
-        for run_id, name in own.items():
-            if other := known.get(run_id):
-                raise UsageError(f"{other} and {name} are the same run: name each once")
-        known |= own
-
-
-def _runs_of(given: Input) -> Iterator[tuple[str, str]]:
+def runs_of(given: Input) -> Iterator[tuple[str, str]]:
     """The identifiers and names of its runs, but for those whose meta.json is damaged."""
     if given.kind == "run":
         with suppress(CommandError):

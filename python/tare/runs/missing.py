@@ -140,7 +140,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         f"{they} probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
         f"LD_PRELOAD, or a launcher that hands nothing on takes from {them}; or the run directory is not on "
         f"a file system that all hosts share, or cannot be written there: then {their} results lie in "
-        f"/dev/shm there, and {_recover(of)} there takes those when it can be written"
+        f"/dev/shm there, and {recovery(of)} there takes those when it can be written"
     )
     if meta.exit_code == 0:
         return started
@@ -154,7 +154,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return f"{they} may be {which} had left MPI_Init"
     return (
         f"{they} ended before {they} had left MPI_Init, where `tare run` does not see {their} memory (on "
-        f"another host, in a container), and {_recover(of)} takes there what is left; or {started}"
+        f"another host, in a container), and {recovery(of)} takes there what is left; or {started}"
     )
 
 
@@ -179,7 +179,8 @@ def _or_living(of: Run) -> str:
     return f"; or they still run there: `tare where {shlex.quote(visible(str(of.run_dir.resolve())))}` asks"
 
 
-def _recover(of: Run) -> str:
+def recovery(of: Run) -> str:
+    """The command that takes what is left of the run."""
     return f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
 
 
@@ -199,12 +200,12 @@ def _place(host: str, of: Run) -> str:
 
 def _taking(host: str | None, of: Run) -> str:
     """The command that brings what is left on a host."""
-    takes = f"{_recover(of)} there takes what is left"
+    takes = f"{recovery(of)} there takes what is left"
     if host == of.meta.host:
         return takes
     in_slurm = "SLURM_JOB_ID" in of.meta.environment
     launch = "srun -w {hosts} --ntasks-per-node=1" if in_slurm else "ssh {host}"
-    return f"{takes}, or from here {_recover(of)[:-1]} --launch '{launch}'`"
+    return f"{takes}, or from here {recovery(of)[:-1]} --launch '{launch}'`"
 
 
 def _unseen(host: str | None, of: Run) -> str:
