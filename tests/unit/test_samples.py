@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import random
 import re
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +115,29 @@ def test_equal_latencies_do_not_tell_the_error_of_their_mean() -> None:
     assert row.mean_ns == 5030 and row.mean_low_ns is None and row.mean_high_ns is None
     (row,) = analysis.summed([chosen_with(1.0, [5030, 5030], 8)], fake_native.SITES, ["source"])
     assert row.mean_low_ns == row.mean_high_ns == 5030, "these are all"
+
+
+@pytest.mark.parametrize(
+    ("latency_of", "few", "many"),
+    [
+        (lambda draw: draw.gauss(20e3, 2e3), 95, 95),
+        (lambda draw: 300e3 if draw.random() < 0.1 else 5e3, 94, 95),
+        (lambda draw: min(2e3 / draw.random() ** (1 / 1.3), 3e6), 64, 78),
+    ],
+    ids=["normal", "two usual ones", "heavy tail"],
+)
+def test_how_often_intervals_hold(latency_of: Callable[[random.Random], float], few: int, many: int) -> None:
+    """As docs/samples.md has it, in percent: of 667 messages, chosen with a probability of 0.05 or 0.3."""
+    draw = random.Random(7)
+    for probability, expected in ((0.05, few), (0.3, many)):
+        held = []
+        for _ in range(1000):
+            latencies = [round(latency_of(draw)) for _ in range(667)]
+            chosen = [each for each in latencies if draw.random() < probability]
+            (row,) = analysis.summed([chosen_with(probability, chosen, 8)], fake_native.SITES, ["source"])
+            if row.mean_low_ns is not None and row.mean_high_ns is not None:  # else all are equal
+                held.append(row.mean_low_ns <= sum(latencies) / len(latencies) <= row.mean_high_ns)
+        assert 100 * sum(held) / len(held) == pytest.approx(expected, abs=1.5)
 
 
 def test_messages_that_have_no_pair_are_told_even_if_all_were_to_be_sampled() -> None:
