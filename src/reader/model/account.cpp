@@ -48,7 +48,7 @@ std::uint64_t unmeasured_ticks(const Process& process) {
   return static_cast<std::uint64_t>(ticks);
 }
 
-// A share is not told if half of its confidence interval is wider: what would be decided by it?
+// Half of the confidence interval of a share, at most: nothing could be decided by a wider one.
 constexpr double max_error_of_share = 0.05;
 
 // The ticks in calls that were only counted; no error if it is not known for more of them than may be. The errors of

@@ -17,8 +17,8 @@ struct Account {
   std::int64_t recorded_ns = 0;  // net time of all threads that recorded anything
   std::int64_t mpi_ns = 0;       // part of threads_ns: in MPI
   std::int64_t counted_ns = 0;   // part of net_ns: calls were only counted
-  // In MPI, in all of the net time of the threads: calls that were only counted are estimated. Nothing: not known, or
-  // to less than 5 % of that time.
+  // In MPI, in all of the net time of the threads: calls that were only counted are estimated. Nothing: not known, as
+  // where half of the 95 % confidence interval is more than 5 % of that time.
   std::optional<std::int64_t> whole_mpi_ns = 0;
   std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
