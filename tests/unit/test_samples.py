@@ -127,7 +127,7 @@ def test_equal_latencies_do_not_tell_the_error_of_their_mean() -> None:
     ids=["normal", "two usual ones", "heavy tail"],
 )
 def test_how_often_intervals_hold(latency_of: Callable[[random.Random], float], few: int, many: int) -> None:
-    """As docs/samples.md has it, in percent: of 667 messages, chosen with a probability of 0.05 or 0.3."""
+    """The shares are those of docs/samples.md: of 667 messages, chosen with a probability of 0.05 or 0.3."""
     draw = random.Random(7)
     for probability, expected in ((0.05, few), (0.3, many)):
         held = []
