@@ -83,7 +83,7 @@ struct ProcessRecord {
   std::uint32_t failed_calls;    // of MPI, that returned an error
   std::uint32_t failed_communication;  // of these, those that were to communicate
   std::uint32_t pauses;                // how often a thread has ceased to record, because the program asked for it
-  std::uint32_t reserved_end;          // 0
+  std::uint32_t machine;               // of machine_name() (machine.h), the low half; 0: not known
 };
 static_assert(sizeof(ProcessRecord) == 680);
 // Of the first of these files.

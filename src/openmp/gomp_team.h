@@ -2,6 +2,7 @@
 // runtime calls in its threads, are replaced by functions of this library that call them.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include "openmp/constructs.h"
@@ -31,7 +32,8 @@ struct Team {
 // An explicit task as it is made: the runtime copies its data, and behind them what this library has to know.
 class MadeTask {
  public:
-  // `copy`: nullptr if memcpy does it. Not is_recorded() if the data are too many, or in a thread that does not record.
+  // `copy`: nullptr if memcpy does it. Not is_recorded() if the data are more than 1 GiB, or in a thread that does not
+  // record.
   MadeTask(const stack::Frame& caller, Outlined* function, CopyData* copy, long bytes, long alignment) noexcept;
   ~MadeTask();
   MadeTask(const MadeTask&) = delete;
@@ -52,6 +54,7 @@ class MadeTask {
   const long bytes_;
   const long alignment_;
   Outlined* run_ = nullptr;
+  std::size_t place_ = 0;  // of what lies behind the data, in bytes
   Region task_;
   const MadeTask* const outer_;
 };

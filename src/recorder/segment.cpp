@@ -196,6 +196,7 @@ void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
   p.attach = now();
   p.before_attach_us = us_since_load(p.clock_start.monotonic_ns);
   gethostname(p.host, sizeof p.host - 1);
+  p.machine = static_cast<std::uint32_t>(format::machine_name());
   const ssize_t n = readlink("/proc/self/exe", p.executable, sizeof p.executable - 1);
   if (n < 0) p.executable[0] = '\0';
 }

@@ -286,6 +286,16 @@ def test_groups_of_tasks(program: Path, runtime: Runtime, tare: Path, tmp_path: 
     assert near(found[line_of("groups")]["work_ns"], sum(worked_of(measured)))
 
 
+@pytest.mark.parametrize("numbers", [130, 20_000])
+def test_tasks_may_have_much_data(numbers: int, tare: Path, tmp_path: Path) -> None:
+    program = GNU.compile(SOURCE, tmp_path / "openmp", f"-DLARGE={numbers}")
+    measured = alone(tare, tmp_path / "run", program, "groups")
+    ended_well(measured)
+    calls = calls_of(measured)
+    assert calls["omp_task"] + calls["omp_undeferred_task"] == 4 + 1 + 4
+    assert near(regions(measured)[line_of("groups")]["work_ns"], sum(worked_of(measured)))
+
+
 def test_work_sharing(program: Path, runtime: Runtime, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "loops", options=("--trace",))
     ended_well(measured)

@@ -143,3 +143,26 @@ def test_segments_of_other_users_are_left_alone(mpi: MpiEnvironment, tare: Path,
     measured = Measurement(tare, tmp_path / "run", ended)
     assert measured.calls()["MPI_Barrier"] == RANKS * 100
     assert [row["state"] for row in measured.info()["ranks"]] == ["finished"] * RANKS
+
+
+@both_families
+def test_a_process_that_becomes_another_user_first_is_named(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "drops.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <unistd.h>\n"
+        f"int main(void) {{ int is; if (setuid({NOBODY}) != 0) return 1; return MPI_Initialized(&is); }}\n"
+    )
+    program = compile_c(mpi, [source], tmp_path / "drops")
+    ended = subprocess.run(
+        [tare, "run", "-o", tmp_path / "run", "--", program], capture_output=True, text=True, check=True
+    )
+    try:
+        (line,) = ended.stderr.splitlines()
+        assert "belongs to nobody: a process that changes its user before it calls MPI" in line
+    finally:
+        for left in Path("/dev/shm").glob(
+            f"tare-{json.loads((tmp_path / 'run' / 'meta.json').read_text())['run_id']}-*"
+        ):
+            left.unlink()

@@ -93,10 +93,13 @@ static void tasks(void) {
 }
 
 // The same in a group, with data that are large, or not aligned to a word; and tasks that are not deferred.
+#ifndef LARGE
+#define LARGE 96
+#endif
 static void groups(void) {
   char small[3] = {1, 2, 3};
-  double large[96];
-  for (int i = 0; i < 96; ++i) large[i] = i;
+  double large[LARGE];
+  for (int i = 0; i < LARGE; ++i) large[i] = i;
   int wrong = 0;
 #pragma omp parallel num_threads(2)  // LINE groups
 #pragma omp single
@@ -107,7 +110,7 @@ static void groups(void) {
 #pragma omp task firstprivate(small, large, i) shared(wrong)
         {
           work(10);
-          if (small[2] != 3 || large[95] != 95 || i > 3) {
+          if (small[2] != 3 || large[LARGE - 1] != LARGE - 1 || i > 3) {
 #pragma omp atomic write
             wrong = 1;
           }

@@ -462,7 +462,26 @@ def _unmeasured(measured: Measured, *, expect_records: bool) -> list[str]:
     """Why there is no result at all, if there should be one and no trouble says so."""
     if measured.collected is not None or measured.trouble or not expect_records:
         return []
-    return unseen.sentences(measured.meta) or [_nothing(measured.meta.options.sources)]
+    return (
+        unseen.sentences(measured.meta)
+        or _of_other_users(measured)
+        or [_nothing(measured.meta.options.sources)]
+    )
+
+
+def _of_other_users(measured: Measured) -> list[str]:
+    """What processes leave that have become another user: nobody may read it as a part of this run."""
+    found = directory.segments_of_others(measured.run_dir, measured.meta)
+    if not found:
+        return []
+    from tare.private_files import user_name
+
+    users = ", ".join(sorted({user_name(owner) for _, owner in found}))
+    return [
+        f"nothing was measured, and what is named like segments of this run belongs to {users}: a process "
+        "that changes its user before it calls MPI leaves such files, which no other user may read; remove "
+        f"them: rm {found[0][0].parent}/tare-{measured.meta.run_id}-*"
+    ]
 
 
 def _nothing(sources: tuple[str, ...]) -> str:

@@ -222,9 +222,22 @@ def segments(run_dir: Path, meta: Metadata) -> list[Path]:
     Every user can make files with such names in shared memory: theirs are none.
     """
     owners = {os.geteuid(), run_dir.stat().st_uid}
+    return [path for path, owner in _named_like_segments(run_dir, meta) if owner in owners]
+
+
+def segments_of_others(run_dir: Path, meta: Metadata) -> list[tuple[Path, int]]:
+    """What is named like a segment of the run and belongs to another user, with the number of that user."""
+    owners = {os.geteuid(), run_dir.stat().st_uid}
+    return [
+        (path, owner)
+        for path, owner in _named_like_segments(run_dir, meta)
+        if owner is not None and owner not in owners
+    ]
+
+
+def _named_like_segments(run_dir: Path, meta: Metadata) -> list[tuple[Path, int | None]]:
     places = {segment_dir(run_dir, meta).resolve(), run_dir.resolve()}
-    found = (path for place in places for path in place.glob(f"tare-{meta.run_id}-*"))
-    return sorted(path for path in found if _owner(path) in owners)
+    return sorted((path, _owner(path)) for place in places for path in place.glob(f"tare-{meta.run_id}-*"))
 
 
 def _owner(path: Path) -> int | None:

@@ -243,6 +243,22 @@ TEST_F(MatcherTest, MessagesThatWereProbedTogetherAreToldApartByTheirLength) {
   EXPECT_EQ(messages.size(), 3U);
 }
 
+TEST_F(MatcherTest, AThreadReceivesWhatItHasProbed) {
+  for (int i = 0; i < 2; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  Script other;
+  ranks[1].compute(10);
+  ranks[1].call("MPI_Mprobe", 5, 0, 3);
+  other.compute(20);
+  other.call("MPI_Mprobe", 5, 0, 3);
+  other.compute(5);
+  other.call("MPI_Mrecv", 5, 0, 3);
+  ranks[1].compute(25);
+  ranks[1].call("MPI_Mrecv", 5, 0, 3);
+  second.push_back({1, other});
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 10 40", "0->1 10 20 30"}));
+}
+
 TEST_F(MatcherTest, AnotherThreadMayComplete) {
   ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].call("MPI_Irecv", 10, 0, 3, 5);

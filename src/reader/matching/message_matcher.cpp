@@ -1,6 +1,7 @@
 #include "reader/matching/message_matcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "format/function_meaning.h"
 
@@ -74,17 +75,18 @@ void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCa
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
 }
 
-// The receive of a message that a probe matched before. It takes the oldest one of the channel that is as long, or else
-// the oldest one: which of them the program has given to the receive is not recorded.
+// The receive of a message that a probe matched before. Which of them the program has given to the receive is not
+// recorded: it takes one of the channel that is as long, rather one that the same thread has probed, the oldest first.
 MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
   const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag, of.epoch});
   if (found == receives.probed.end()) return none;
   std::deque<Slot>& probed = found->second;
-  auto at = std::find_if(probed.begin(), probed.end(), [&](Slot each) {
-    const Slot other = halves_[each].other;
-    return other != none && halves_[other].part.bytes == of.bytes;
-  });
-  if (at == probed.end()) at = probed.begin();
+  const auto likeness = [&](Slot each) {
+    const Half& half = halves_[each];
+    const bool is_as_long = half.other != none && halves_[half.other].part.bytes == of.bytes;
+    return std::pair(is_as_long, half.part.posted.thread == row.thread);
+  };
+  const auto at = std::ranges::max_element(probed, {}, likeness);
   const Slot slot = *at;
   probed.erase(at);
   if (found->second.empty()) receives.probed.erase(found);

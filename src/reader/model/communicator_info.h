@@ -31,7 +31,7 @@ struct ScopeInfo {
   format::WindowFlavour flavour = format::WindowFlavour::none;
   std::int32_t communicator = -1;  // index in Run::communicators()
   std::uint64_t key = 0;           // 0: not known
-  std::string name;                // of a file: the argument of MPI_File_open
+  std::string name;                // of a file: the argument of MPI_File_open; of the n-th window: "#n" if it has none
 };
 
 }  // namespace tare::reader

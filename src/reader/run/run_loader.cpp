@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "reader/model/host_names.h"
 #include "reader/model/missing_ranks.h"
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
@@ -106,6 +107,7 @@ Result<Run> RunLoader::load(RunFiles files) {
   }
   set_clocks(processes);
   assign_worlds(processes);
+  distinguish_hosts(processes);
   run_.processes_.reserve(processes.size());
   for (Process* process : processes) {
     const bool nothing_here = !process->has_results && process->events.empty();
@@ -182,6 +184,11 @@ void RunLoader::load_definitions() {
   }
   for (std::size_t number = 0; number < run_.communicators_.size(); ++number)
     if (std::string& name = run_.communicators_[number].name; name.empty()) name = "#" + std::to_string(number);
+  for (std::size_t number = 0, windows = 0; number < run_.scopes_.size(); ++number)
+    if (ScopeInfo& scope = run_.scopes_[number]; !scope.is_file) {
+      if (scope.name.empty()) scope.name = "#" + std::to_string(windows);
+      ++windows;
+    }
 }
 
 // Applies the definitions of the process that are in files, then those in its segment. Returns warnings about damage.

@@ -341,14 +341,15 @@ TEST_F(RunTest, WindowsAndFilesOfAKeyAreOne) {
     const ProcessRecord process = process_record(rank, ProcessState::exited);
     const std::uint32_t n = 10 * rank;
     const std::string log = communicator_definition(n + 1, 2, "mine") + window_definition(n + 2, n + 1, 77) +
-                            file_definition(n + 3, n + 1, 0, "own.dat") + thread_definition(2, "worker") +
+                            file_definition(n + 3, n + 1, 0, "own.dat") + window_definition(n + 4, n + 1, 78) +
+                            thread_definition(2, "worker") +
                             (rank == 1 ? window_name(n + 2, "halo") + thread_definition(2, "renamed") : "");
     file += process_chunk(process) + definitions_chunk(process, log) + definitions_chunk(process, log);
   }
   dir_.write("n.tare", file);
   const reader::Run run = open();
   EXPECT_TRUE(run.warnings().empty());
-  ASSERT_EQ(run.scopes().size(), 3U) << "files without a key are of one process each";
+  ASSERT_EQ(run.scopes().size(), 4U) << "files without a key are of one process each";
   const auto& first = run.processes()[0];
   const auto& second = run.processes()[1];
   EXPECT_EQ(first.scopes.find(2), second.scopes.find(12));
@@ -357,6 +358,7 @@ TEST_F(RunTest, WindowsAndFilesOfAKeyAreOne) {
   const ScopeInfo& window = run.scopes()[static_cast<std::size_t>(first.scopes.find(2))];
   EXPECT_FALSE(window.is_file);
   EXPECT_EQ(window.name, "halo");
+  EXPECT_EQ(run.scopes()[static_cast<std::size_t>(first.scopes.find(4))].name, "#1") << "the second window has no name";
   EXPECT_EQ(window.flavour, format::WindowFlavour::allocate);
   EXPECT_EQ(window.communicator, first.communicators.find(1));
   EXPECT_EQ(first.communicators.find(3), first.communicators.find(1)) << "calls on a file are of its communicator";
@@ -365,6 +367,19 @@ TEST_F(RunTest, WindowsAndFilesOfAKeyAreOne) {
   EXPECT_EQ(own.name, "own.dat");
   EXPECT_EQ(first.thread_names.at(2), "worker");
   EXPECT_EQ(second.thread_names.at(2), "renamed");
+}
+
+TEST_F(RunTest, MachinesOfOneNameAreTwoHosts) {
+  std::string file = functions_chunk();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ProcessRecord process = process_record(rank, ProcessState::exited);
+    process.machine = 5 + rank;
+    file += process_chunk(process);
+  }
+  dir_.write("n.tare", file);
+  const reader::Run run = open();
+  const std::string host = run.processes()[0].record.host;
+  EXPECT_EQ(run.processes()[1].record.host, host + " (machine 2)");
 }
 
 TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
