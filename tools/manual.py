@@ -123,7 +123,7 @@ def page(command: Command, version: str) -> str:
 
 def main(folder: Path, folders: list[str]) -> None:
     tare = package(folders)
-    os.environ["COLUMNS"] = "80"
+    os.environ["COLUMNS"] = "100000"  # man fills lines itself; argparse breaks them behind hyphens
     whole = command()
     for shell, place in PLACES.items():
         to = folder / place

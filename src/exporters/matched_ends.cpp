@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "format/function_meaning.h"
 #include "format/record.h"
@@ -20,6 +22,15 @@ bool is_seen_complete(const Part& part) {
   const PartCall &posted = part.posted, &completed = part.completed;
   const bool is_same = posted.thread == completed.thread && posted.number == completed.number;
   return part.is_complete && (posted.request == no_request || !is_same);
+}
+
+// One line of them: there may be one for each rank.
+std::string in_short(const std::vector<std::string>& warnings) {
+  constexpr std::size_t most = 4;
+  std::string line;
+  for (std::size_t i = 0; i < std::min(most, warnings.size()); ++i) line += (i == 0 ? "" : "; ") + warnings[i];
+  if (warnings.size() > most) line += "; and " + std::to_string(warnings.size() - most) + " more of that kind";
+  return line;
 }
 
 }  // namespace
@@ -50,11 +61,8 @@ Result<std::optional<MatchedEnds>> MatchedEnds::read(Run& run, const std::functi
     if (goes_on != nullptr && !goes_on(0)) return std::optional<MatchedEnds>();
   }
   found.sort();
-  const std::vector<std::string> warnings = stream->warnings();
-  if (!warnings.empty())
-    found.reason_ = warnings.front();
-  else if (has_gaps(run))
-    found.reason_ = "calls that were only counted are not in the trace";
+  found.reason_ = in_short(stream->warnings());
+  if (found.reason_.empty() && has_gaps(run)) found.reason_ = "calls that were only counted are not in the trace";
   return std::optional(std::move(found));
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -178,6 +179,7 @@ def test_manual_pages_are_shown_without_a_warning(whole: Place) -> None:
         )  # fmt: skip
         assert done.returncode == 0 and done.stderr == "", (page, done.stderr)
         assert "NAME" in done.stdout
+        assert not re.search(r"See tare-\s", done.stdout)
 
 
 def test_variables_of_the_launcher(whole: Place) -> None:

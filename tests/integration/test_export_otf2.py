@@ -237,6 +237,9 @@ def test_a_part_of_the_time_and_of_the_ranks(tare: Path, tmp_path: Path) -> None
     assert {one["process"] for one in trace.spans} == {"rank 1"}
     assert len(trace.spans) == len(rows(tare, run, "--rank", "1", "--from", middle))
     assert not trace.messages and not trace.collectives
+    # From a time on before all events, nothing is left out.
+    whole = read(tare, run, tmp_path / "whole", "--from", "0")
+    assert len(whole.messages) == len(read(tare, run, tmp_path / "all").messages) > 0
     # Up to some time, messages are those that are whole by then.
     first = read(tare, run, tmp_path / "first", "--to-time", middle)
     assert 0 < len(first.messages) < 3 * 40

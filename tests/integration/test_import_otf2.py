@@ -114,6 +114,40 @@ def test_what_was_exported_comes_back(
     assert output(tare, "explain", back)
 
 
+PROBED = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char data[2][100] = {{0}};
+  for (int bytes = 40; bytes < 43; ++bytes) {
+    MPI_Message probed[2];
+    MPI_Request requests[2];
+    for (int i = 0; i < 2; ++i)
+      if (rank == 0)
+        MPI_Send(data[i], bytes, MPI_BYTE, 1, 8, MPI_COMM_WORLD);
+      else
+        MPI_Mprobe(0, 8, MPI_COMM_WORLD, &probed[i], MPI_STATUS_IGNORE);
+    for (int i = 0; rank == 1 && i < 2; ++i) MPI_Imrecv(data[i], 100, MPI_BYTE, &probed[i], &requests[i]);
+    if (rank == 1) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Finalize();
+}
+"""
+
+
+def test_what_was_probed_and_then_received(tare: Path, tmp_path: Path) -> None:
+    """OTF2 has the request at the probe, tare at the receive of what was probed."""
+    source = tmp_path / "probed.c"
+    source.write_text(PROBED)
+    original = measured(tare, tmp_path, str(source), 2).directory
+    back = imported(tare, exported(tare, original, "otf2", tmp_path / "out"), tmp_path / "back")
+    assert messages(back) == messages(original) and messages(back)
+    received = {row["function"]: row["bytes"] for row in profile(tare, back, "function,rank")}
+    assert received["MPI_Imrecv"] == 2 * (40 + 41 + 42)
+
+
 def test_calls_of_a_library_without_source(tare: Path, tmp_path: Path) -> None:
     """libHYPRE has no debug information: its calls are shown at the program's lines, as in the original."""
     program = ROOT / "build" / "release" / "workloads" / "diffusion"

@@ -84,6 +84,36 @@ def test_a_job_that_dies_with_tare_run_itself(job: Job) -> None:
     assert [row["rank"] for row in job.read("info")["ranks"]] == list(range(RANKS))
 
 
+def test_who_recovers_elsewhere_first_is_told_what_is_left(job: Job) -> None:
+    running = job.start(job.command("-q"))
+    job.kill_with_keepers(json.loads((job.run / "meta.json").read_text("utf-8"))["runner"]["pid"])
+    running.communicate(timeout=PATIENCE_S)
+    left = job.sentence("0-1", "node0")
+    assert left in words(job.do(job.there, "recover"))
+    assert left in words(job.do(job.there, "info"))
+    failed = job.do(job.there, "recover", "--launch", "false {host}", check=False)
+    assert failed.returncode == 1
+    assert left in words(job.do(job.there, "info"))
+    found = words(job.do(job.there, "recover", "--launch", f"{job.hosts.launcher} {{host}}"))
+    assert "node0: took over 2 processes" in found and "are missing" not in found
+    assert [row["rank"] for row in job.read("info")["ranks"]] == list(range(RANKS))
+
+
+def test_a_run_that_goes_on_stays_as_it_is(job: Job) -> None:
+    """Who recovers too early takes nothing from it, and hides nothing of it from other hosts."""
+    running = job.start(job.command("-q"))
+    meta = (job.run / "meta.json").read_bytes()
+    names = {path.name for path in job.run.iterdir()}
+    assert ".reserve" in names
+    assert "2 processes still run; nothing of them was moved" in words(job.do(job.here, "recover"))
+    assert {path.name for path in job.run.iterdir()} >= names
+    assert (job.run / "meta.json").read_bytes() == meta
+    job.do(job.there, "info")
+    job.kill()
+    running.communicate(timeout=PATIENCE_S)
+    assert [row["rank"] for row in job.read("info")["ranks"]] == list(range(RANKS))
+
+
 def test_all_ranks_are_elsewhere(job: Job) -> None:
     """It is not said that nobody has called MPI, on a login node, which has no rank."""
     running = job.start(job.command(on=(0, 4)))

@@ -42,6 +42,11 @@ def differing(base: Sequence[Run], new: Sequence[Run]) -> list[Differing]:
     return found
 
 
+def ranks_of(run: Run) -> int:
+    """The processes of the run, also those whose results are missing."""
+    return len(run.processes) + missing.count(run.missing)
+
+
 def failure_reason(run: Run) -> str | None:
     """Why its times are not those of the whole program, in words; None if it ended well."""
     if run.unread:
@@ -90,7 +95,7 @@ def _arguments(run: Run) -> str:
 
 
 def _ranks(run: Run) -> str:
-    return f"{len(run.processes):,}"
+    return f"{ranks_of(run):,}"
 
 
 def _mpi(run: Run) -> str:

@@ -75,6 +75,8 @@ def first(processes: Sequence[Process], *, others: bool = False) -> First | None
     close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
     # Launchers end the other processes with these signals.
     own = [process for process in close if process.signal not in (SIGTERM, SIGKILL)]
+    if others and not own:
+        return None
     return First(own or close, not others and all(process.until in OBSERVED for process in early))
 
 

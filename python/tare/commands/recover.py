@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Container
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
@@ -59,23 +60,26 @@ def recover(
     living, asked = ([], []) if part else _elsewhere(recording)
     is_presumed = runner.presumed_s(recording.run_dir, meta) > 0
     troubles = elsewhere.recover(recording.run_dir, words, asked, options) if words else []
+    goes_on = recording.is_going_on
+    collected = collect(recording.run_dir, meta, presume_ended=presume_ended, goes_on=goes_on)
     if part:
-        _say_part(collect(recording.run_dir, meta, presume_ended=presume_ended))
+        _say_part(collected)
         return
-    collected = collect(recording.run_dir, meta, presume_ended=presume_ended)
     left = collected.running + collected.unknown if collected else 0
-    if meta.state == "running" and not left and not runner.is_going_on(recording.run_dir, meta):
-        meta.state = "recovered"
-    with runner.untouched(recording.run_dir, meta):
-        unwritten = _completed(recording, collected)
     why_not_yet = _why_not_yet(recording) if is_presumed else ""
     # Elsewhere, what was left is known only if each node was named to the launcher.
     names_nodes = launch is not None and elsewhere.names_nodes(launch)
     searched = {*asked} if names_nodes and not troubles else set()
+    if meta.state == "running" and not (left or goes_on) and _is_collected(recording, searched):
+        meta.state = "recovered"
+    # On other nodes, meta.json tells which ranks have ended: as long as some run, it names none.
+    lives = goes_on or (collected is not None and collected.running > 0)
+    unwritten = None if lives else _completed(recording, collected)
     if why_not_yet and names_nodes and meta.host not in asked:
         troubles.append(f"nothing was started on {visible(meta.host)}: {why_not_yet}")
         why_not_yet = ""
-    keepers.forget(recording.run_dir)
+    if not lives:
+        keepers.forget(recording.run_dir)
     if collected is None:
         nothing = f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
         raise CommandError(unwritten or "; ".join(troubles) or why_not_yet or nothing)
@@ -102,6 +106,13 @@ def recover(
         streams.say(f"  {line}")
     if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
+
+
+def _is_collected(recording: Run, searched: Container[str]) -> bool:
+    """Whether nothing is left where `tare run` was: it was here, or there, too, or there are all ranks."""
+    meta = recording.meta
+    was_there = meta.runner is None or runner.is_here(meta) or meta.host in searched
+    return was_there or not open_run(recording.run_dir).missing
 
 
 def _why_not_yet(recording: Run) -> str:

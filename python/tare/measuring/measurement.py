@@ -182,18 +182,20 @@ def collect(
     command: Seen | None = None,
     *,
     presume_ended: bool = False,
+    goes_on: bool = False,
 ) -> Collected | None:
     """Moves what the processes left behind into the run directory; None if none called MPI.
 
     `ended_ns`: when the command had ended, if that was seen: of killed processes that `watch` has not seen
     end, nobody knows better. `command`: how it ended itself. `presume_ended`: so have processes of which
-    nothing here tells whether they run.
+    nothing here tells whether they run. `goes_on`: the run does, and needs what it keeps in its directory.
     """
     from tare import _native
     from tare.errors import native_errors
 
-    directory.release_reserve(run_dir, directory.RESERVE)
-    directory.remove_notes(run_dir)
+    if not goes_on:
+        directory.release_reserve(run_dir, directory.RESERVE)
+        directory.remove_notes(run_dir)
     if not directory.has_records(run_dir, meta):
         return None
     deadline = time.monotonic() + LATE_RANKS_S

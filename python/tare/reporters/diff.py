@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis.comparable import ranks_of
 from tare.analysis.rows import UNKNOWN, Placed
 from tare.reporters import terminal
 from tare.reporters.code_times import signed
@@ -167,7 +168,7 @@ def verdict(gate: Gate) -> str:
 
 def _described(runs: Sequence[Run]) -> str:
     names = "/".join(dict.fromkeys(run.meta.name for run in runs))
-    *others, most = sorted({len(run.processes) for run in runs})
+    *others, most = sorted({ranks_of(run) for run in runs})
     ranks = "/".join([*(f"{each:,}" for each in others), units.number_of(most, "rank")])
     return f"{units.number_of(len(runs), 'run')} of {names} on {ranks}"
 

@@ -180,7 +180,11 @@ def _or_living(of: Run) -> str:
 
 
 def recovery(of: Run) -> str:
-    """The command that takes what is left of the run."""
+    """The command that takes what is left of the run; an archive is taken apart before."""
+    if of.member:
+        return (
+            f"`tare split {shlex.quote(visible(str(of.run_dir.resolve())))}`, and `tare recover` of its runs,"
+        )
     return f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
 
 
@@ -201,7 +205,7 @@ def _place(host: str, of: Run) -> str:
 def _taking(host: str | None, of: Run) -> str:
     """The command that brings what is left on a host."""
     takes = f"{recovery(of)} there takes what is left"
-    if host == of.meta.host:
+    if host == of.meta.host or of.member:
         return takes
     in_slurm = "SLURM_JOB_ID" in of.meta.environment
     launch = "srun -w {hosts} --ntasks-per-node=1" if in_slurm else "ssh {host}"

@@ -107,18 +107,6 @@ def presumed_s(run_dir: Path, meta: Metadata) -> float:
     return max(_presumed_s(run_dir, meta.runner), 0.0)
 
 
-@contextmanager
-def untouched(run_dir: Path, meta: Metadata) -> Iterator[None]:
-    """Whoever writes meta.json meanwhile gives no sign of life of the runner."""
-    if not presumed_s(run_dir, meta):
-        yield
-        return
-    touched_ns = (run_dir / META).lstat().st_mtime_ns
-    yield
-    with suppress(OSError):
-        os.utime(run_dir / META, ns=(touched_ns, touched_ns), follow_symlinks=False)
-
-
 def _presumed_s(run_dir: Path, runner: Runner) -> float:
     if runner.touches:
         return GONE_AFTER_S - _age_s(run_dir / META)

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "exporters/timeline.h"
 #include "format/function_meaning.h"
 #include "format/record.h"
 
@@ -88,7 +89,7 @@ MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const CommunicatorNu
       communicators_(communicators),
       roles_(roles_of_calls(run.functions())),
       processes_(run.processes().size()),
-      obstacle_(filter.start_ns ? "the start of the trace was left out" : "") {
+      obstacle_(filter.start_ns > first_time_ns(run, INT64_MAX) ? "the start of the trace was left out" : "") {
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/function_meaning.h"
+
 namespace tare::importers::otf2 {
 
 using namespace tare::format;
@@ -78,23 +80,33 @@ void CallRecords::add(const Call& call, std::uint64_t leave, bool is_matched_pro
   const bool starts_collective = !starts_one && call.collective_request != no_request;
   if (starts_one) {
     const Start& only = call.starts.front();
-    if (!is_matched_probe) record.request = only.request;
+    if (is_matched_probe)
+      probed_.push_back(only.request);
+    else
+      record.request = only.request;
     if (only.sends) say(record, only.message);
   } else if (starts_collective) {
     record.request = call.collective_request;
     exchanges = true;  // the record has room for what the completion says
+  }
+  // MPI_Imrecv; MPI_Mrecv has received.
+  const bool starts_probed = meaning_of(call.function).receives_matched() && !call.received && !probed_.empty();
+  if (starts_probed) {
+    record.request = probed_.front();
+    probed_.erase(probed_.begin());
   }
   for (const Start& each : call.starts)
     if (!starts_one && each.sends) record.bytes = (record.bytes == no_bytes ? 0 : record.bytes) + each.message.bytes;
   if (exchanges) record.head.words = sizeof(ExchangeRecord) / 8;
   const std::size_t at = exchanges ? writer_.add(whole) : writer_.add(record);
   if (starts_one && !call.starts.front().sends) waiting_[call.starts.front().request] = {at, false};
-  if (starts_collective) waiting_[record.request] = {at, false};
+  if (starts_collective || starts_probed) waiting_[record.request] = {at, false};
   if (!starts_one) add_starts(call);
   for (const Completion& each : call.completions)
     writer_.add(
         CompletionRecord{{completion, sizeof(CompletionRecord) / 8}, each.request, each.bytes, each.source, each.tag});
   if (waiting_.size() > max_waiting) waiting_.clear();
+  if (probed_.size() > max_waiting) probed_.clear();
   std::size_t oldest = writer_.end();
   for (const auto& [request, one] : waiting_) oldest = std::min(oldest, one.at);
   writer_.release(oldest);
@@ -115,6 +127,7 @@ void CallRecords::add_starts(const Call& call) {
 }
 
 void CallRecords::complete_receive(std::uint32_t request, const Message& of) {
+  std::erase(probed_, request);
   const auto found = waiting_.extract(request);
   if (found.empty()) return;
   const auto source = [&](auto* record) {

@@ -72,6 +72,8 @@ class CallRecords {
 
   ThreadWriter& writer_;
   std::unordered_map<std::uint32_t, Waiting> waiting_;  // by request
+  // Requests of matched probes that no call has received yet, the oldest first. The archive has them at the probe.
+  std::vector<std::uint32_t> probed_;
 };
 
 }  // namespace tare::importers::otf2

@@ -39,7 +39,7 @@ def findings(run: Run, seen: tuple[Run, Look] | None = None) -> list[Finding]:
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
-    early = endings.first(judged)
+    early = endings.first(judged, others=bool(run.missing))
     unwell = [process for process in judged if process.state in endings.EARLY]
     if not unwell:
         is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
