@@ -89,7 +89,9 @@ Result<EventChunks> EventChunks::of(const Run& run, const EventFilter& filter, c
   all.file_names = goes_on ? all.files.names : run.files().names;
   if (all.file_names.empty()) all.file_names.emplace_back("segment");
   for (auto& [process, chunks] : found) {
-    for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events) add(chunks, chunk);
+    // All events of a process that overwrites are in its segment. A keeper may have saved older ones.
+    if (!process->segment || (process->record.flags & overwrites) == 0)
+      for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events) add(chunks, chunk);
     leave_out_unwanted(*process, choice, profiles, chunks);
     for (const auto& [block, by_sequence] : chunks) {
       if (is_of_tared(block) && !choice.wants_drains()) continue;

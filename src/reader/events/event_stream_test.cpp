@@ -241,6 +241,37 @@ TEST_F(EventStreamTest, OfCopiesTheOneWithTheMostRecordsCounts) {
   EXPECT_EQ(run_->totals(0).records, 12U);
 }
 
+// A keeper saves the whole buffer of a living process, some times; what was overwritten in between is lost.
+TEST_F(EventStreamTest, OfAProcessThatOverwritesTheNewestBufferCounts) {
+  ProcessRecord ended = process_record(0, ProcessState::exited);
+  const auto buffer = [&](std::uint32_t sequence, unsigned records) {
+    return profile_chunk(ended, 0, {profile_row("MPI_Send", 1, 9, 90, 8)}) +
+           events_chunk(ended, 0, sequence, sends(3000 + 1000 * sequence, records)) +
+           events_chunk(ended, 0, sequence + 1, sends(3500 + 1000 * sequence, records));
+  };
+  const std::string profile = profile_chunk(ended, 0, {profile_row("MPI_Send", 1, 9, 90, 8)});
+  const auto expect_events = [&](const std::string& chunks, std::size_t events) {
+    dir_.write("n.tare", functions_chunk() + chunks);
+    EXPECT_EQ(this->events().size(), events);
+    EXPECT_EQ(run_->totals(0).records, events);
+  };
+  ended.flags |= format::traced;
+  expect_events(process_chunk(ended) + buffer(0, 9) + buffer(4, 7), 32);
+  ended.flags |= format::overwrites;
+  ProcessRecord living = ended;
+  living.state = ProcessState::running;
+  living.flags |= format::saved_living;
+  const std::string saved = process_chunk(living);
+  const std::string twice = saved + buffer(0, 9) + saved + buffer(0, 7);
+  expect_events(saved + buffer(0, 9), 18);
+  expect_events(twice, 14);
+  expect_events(twice + saved + profile, 14);  // its keeper was killed there
+  expect_events(twice + process_chunk(ended) + profile, 14);
+  expect_events(twice + process_chunk(ended) + buffer(4, 5), 10);  // as its keeper writes it
+  expect_events(twice + buffer(4, 5) + process_chunk(ended), 10);  // as itself does
+  expect_events(twice + profile + process_chunk(ended), 0);
+}
+
 TEST_F(EventStreamTest, ABufferMayHoldMoreOfAChunkThanTheFile) {
   const ProcessRecord process = process_record(0, ProcessState::aborted);
   Segment segment(dir_, process);

@@ -80,6 +80,34 @@ TEST_F(CollectTest, AFlightRecorderKeepsWhatIsYoung) {
   EXPECT_EQ(stream->next(1000).size(), 3U);
 }
 
+TEST_F(CollectTest, AFlightRecorderThatWasSavedWhileItRanHasItsLastEvents) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  process.flags |= format::traced | format::overwrites;
+  const auto expect_events = [&](const RunPaths& of, std::size_t events) {
+    auto run = reader::Run::open(of);
+    ASSERT_TRUE(run);
+    EXPECT_EQ(EventStream::open(*run, {})->next(1000).size(), events);
+    EXPECT_EQ(run->totals(0).records, events);
+  };
+  {
+    Segment segment(segment_dir_, process);
+    fill(segment);
+    segment.header().ring.policy = format::Policy::overwrite;
+    segment.header().keep_ns = 1000;  // a tick is a nanosecond
+    segment.location(0).current.enter = 4020;
+    ASSERT_TRUE(collect(paths(), {.saves_living = true}));
+    expect_events({run_dir_.path(), "", ""}, 3);
+    for (const std::uint64_t enter : {6000, 6010})
+      segment.add_record(0, bytes_of(call_record("MPI_Send", 1, enter, enter + 5)));
+    segment.location(0).current.enter = 6100;
+    expect_events(paths(), 7);
+  }
+  EXPECT_EQ(collect_all().recovered_events, 2U);
+  expect_events({run_dir_.path(), "", ""}, 2);
+}
+
 TEST_F(CollectTest, EventsThatAreNotToBeWrittenAreLeftOut) {
   ProcessRecord process = process_record(0, ProcessState::exited);
   process.flags |= format::traced | format::not_written;

@@ -131,6 +131,25 @@ TEST_F(CurrentCallsTest, OfOneThatEndedWellNothingIsKept) {
   EXPECT_TRUE(current_calls(*run).empty());
 }
 
+TEST_F(CurrentCallsTest, OfOneThatWasSavedWhileItRanAndEndedWellNothingIsKept) {
+  const auto process = [](ProcessState state) { return process_record(1, state, static_cast<unsigned>(::getpid())); };
+  {
+    Segment segment(segment_dir_, process(ProcessState::running));
+    fill(segment);
+    ASSERT_TRUE(collect(paths(), {.saves_living = true}));
+    auto saved = Run::open({run_dir_.path(), "", ""});
+    ASSERT_TRUE(saved) << saved.error();
+    EXPECT_FALSE(current_calls(*saved).empty());
+    segment.header().process = process(ProcessState::exited);
+  }
+  ASSERT_TRUE(collect(paths()));
+  auto run = Run::open(paths());
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(run->processes().at(0).state, State::finished);
+  EXPECT_TRUE(current_calls(*run).empty());
+  EXPECT_TRUE(run->processes()[0].requests.empty());
+}
+
 TEST(CallsChunk, IsRefusedIfItsSizeIsWrong) {
   std::vector<ThreadCall> calls(2);
   std::vector<RequestEntry> requests(3);

@@ -261,6 +261,7 @@ class Collector {
       complete(*contents, segment, name);
     else
       note_saved(*contents);
+    remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     if (!know_files()) {
       ++collected_.kept;
@@ -296,7 +297,6 @@ class Collector {
     const bool is_known = how_.ending_of && shares_pids(segment.maker());
     if (const auto ending = is_known ? how_.ending_of(name) : std::nullopt) note_ending(contents.process, *ending);
     note_end(contents, how_.command_ended_ns);
-    remove_old_events(contents, segment.keep_ns());
   }
 
   static ChunkHeader identity_of(const Contents& contents, ChunkType type) {
@@ -356,6 +356,7 @@ class Collector {
 
   bool write_events(ChunkFile& file, const Contents& contents, const SegmentName& name) {
     if ((contents.process.flags & not_written) != 0) return true;
+    const bool writes_all = (contents.process.flags & overwrites) != 0;  // readers take the newest buffer
     std::uint64_t events = 0;
     for (std::uint32_t block = 0; block < contents.buffers.size(); ++block) {
       const auto encoded = encoder_.encode(contents.process, block, contents.buffers[block]);
@@ -363,7 +364,7 @@ class Collector {
         ChunkHeader header;
         std::memcpy(&header, chunk.data(), sizeof header);
         const auto known = on_disk_->find({contents.process.process, block, header.sequence});
-        const bool is_new = known == on_disk_->end() || known->second < header.records;
+        const bool is_new = writes_all || known == on_disk_->end() || known->second < header.records;
         if (is_new && !file.append(chunk)) return false;
       }
       events += encoded.records;

@@ -8,6 +8,7 @@
 #include "reader/model/missing_ranks.h"
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
+#include "reader/store/process_end.h"
 
 namespace tare::reader {
 namespace {
@@ -122,7 +123,7 @@ Result<Run> RunLoader::load(RunFiles files) {
 // Of a process that has ended since it was answered, what is in the files is newer.
 void RunLoader::note_ended() {
   for (const auto& [id, process] : processes_)
-    if (process.record.end != 0 && (process.record.flags & saved_living) == 0) ended_.insert(id);
+    if (has_ended(process.record)) ended_.insert(id);
 }
 
 // If there was no room for the definition of a call site or communicator, its rows exist, but its place or name is not
@@ -320,6 +321,7 @@ void RunLoader::take_segment(SegmentContents contents) {
   }
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
+  if ((process.record.flags & overwrites) != 0) process.events.clear();  // a keeper has saved them before
   process.segment = std::move(contents.file);
 }
 
@@ -343,6 +345,10 @@ void RunLoader::complete(Process& process) const {
     return std::tie(a.header.block, a.header.sequence) < std::tie(b.header.block, b.header.sequence);
   });
   set_state(process);
+  if (!process.segment && !ended_early(record)) {  // a keeper has saved them while it ran
+    process.calls.clear();
+    process.requests.clear();
+  }
   process.end = record.end != 0 ? record.end : last_evidence(process);
   if (process.state != State::running) return;
   if (runs_here(process))

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "reader/parallel.h"
 #include "reader/store/archive.h"
+#include "reader/store/process_end.h"
 #include "reader/store/run_directory.h"
 
 namespace tare::reader {
@@ -16,21 +18,76 @@ namespace {
 using format::ChunkHeader;
 using format::ChunkType;
 
-struct EventChunkKey {
+struct Key {
   std::uint64_t process;
-  std::uint64_t block_sequence;
-  bool operator==(const EventChunkKey&) const = default;
+  std::uint64_t part;  // a block, or a block and a sequence
+  bool operator==(const Key&) const = default;
 };
 struct Hash {
-  std::size_t operator()(const EventChunkKey& key) const {
-    return (key.process * 0x9e3779b97f4a7c15) ^ (key.block_sequence * 0xc2b2ae3d27d4eb4f);
+  std::size_t operator()(const Key& key) const {
+    return (key.process * 0x9e3779b97f4a7c15) ^ (key.part * 0xc2b2ae3d27d4eb4f);
   }
 };
+
+// Processes whose full buffers overwrite, and of which profiles of a block were written more than once.
+struct Overwriting {
+  std::unordered_set<std::uint64_t> processes;
+  std::unordered_set<const char*> ends;  // the payloads of process chunks that say that they have ended
+};
+
+Overwriting overwriting(const std::vector<ChunkRef>& chunks) {
+  std::unordered_set<Key, Hash> once;
+  std::unordered_set<std::uint64_t> often;
+  for (const ChunkRef& chunk : chunks)
+    if (chunk.header.type == ChunkType::profile && !once.insert({chunk.header.process, chunk.header.location}).second)
+      often.insert(chunk.header.process);
+  Overwriting found;
+  std::vector<char> raw;
+  std::string reason;
+  for (const ChunkRef& chunk : chunks) {
+    if (chunk.header.type != ChunkType::process || !often.contains(chunk.header.process)) continue;
+    format::ProcessRecord record{};
+    if (!load_chunk(chunk, raw, reason) || raw.size() > sizeof record) continue;
+    std::memcpy(&record, raw.data(), raw.size());
+    if ((record.flags & format::overwrites) == 0) continue;
+    found.processes.insert(chunk.header.process);
+    if (has_ended(record)) found.ends.insert(chunk.payload);
+  }
+  return found;
+}
+
+// Whoever writes the events of a process whose full buffers overwrite writes whole buffers, each behind its profile.
+// The newest buffer counts: with older ones, there would be holes between them, and events that were not to be kept. A
+// keeper may have been killed before it came to the events. A process that has written its end has written all of them.
+void remove_older_buffers(std::vector<ChunkRef>& chunks) {
+  const Overwriting which = overwriting(chunks);
+  if (which.processes.empty()) return;
+  struct Newest {
+    bool has_events = false, is_known = false;
+  };
+  std::unordered_map<Key, Newest, Hash> newest;
+  std::unordered_set<std::uint64_t> ended;
+  const auto is_older = [&](const ChunkRef& chunk) {  // asked from the last chunk on
+    const ChunkHeader& h = chunk.header;
+    if (!which.processes.contains(h.process)) return false;
+    if (h.type == ChunkType::process && which.ends.contains(chunk.payload)) ended.insert(h.process);
+    if (h.type == ChunkType::profile) {
+      Newest& of = newest[{h.process, h.location}];
+      of.is_known = of.is_known || of.has_events || ended.contains(h.process);
+    }
+    if (h.type != ChunkType::events) return false;
+    Newest& of = newest[{h.process, h.block}];
+    of.has_events = true;
+    return of.is_known;
+  };
+  chunks.erase(chunks.begin(), std::remove_if(chunks.rbegin(), chunks.rend(), is_older).base());
+}
 
 // Removes copies of event chunks; keeps the copy with the most records. Copies exist if a collector was killed and ran
 // again. A process that continues after MPI_Abort writes the same chunk again at its end, with more records.
 void remove_copies(std::vector<ChunkRef>& chunks) {
-  std::unordered_map<EventChunkKey, std::size_t, Hash> places;  // indices in `chunks` of the copies that are kept
+  remove_older_buffers(chunks);
+  std::unordered_map<Key, std::size_t, Hash> places;  // indices in `chunks` of the copies that are kept
   std::size_t end = 0;
   for (const ChunkRef& chunk : chunks) {
     const ChunkHeader& h = chunk.header;
