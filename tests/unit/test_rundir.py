@@ -120,6 +120,31 @@ def test_a_run_directory_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert {mode(path) for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
+def test_a_directory_of_another_user_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody may write there, but only its owner can change that."""
+    if os.geteuid() != 0:
+        pytest.skip("needs to give a directory away")
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    theirs = Path("theirs")
+    theirs.mkdir()
+    theirs.chmod(0o777)
+    os.chown(theirs, 54321, -1)
+    os.seteuid(65534)
+    try:
+        for _ in range(2):
+            with pytest.raises(
+                CommandError, match="theirs: it belongs to user 54321, and must be your own; choose"
+            ):
+                directory.create("app", theirs)
+    finally:
+        os.seteuid(0)
+    assert not any(theirs.iterdir())
+    assert mode(theirs) == 0o777
+
+
 def test_a_run_may_be_opened_to_a_group(tmp_path: Path) -> None:
     group = os.getegid()
     run_dir = directory.create("app", tmp_path / "run", group)

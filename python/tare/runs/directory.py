@@ -34,11 +34,10 @@ LARGEST_META = 1 << 30
 def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
     """Makes an empty directory for this user and `group`: `wanted`, or one named after program and time."""
     try:
-        run_dir = _create_wanted(wanted) if wanted else _create_named(name)
+        run_dir = _create_wanted(wanted, group) if wanted else _create_named(name, group)
         if len(os.fsencode(run_dir)) > LONGEST_PATH:
             discard(run_dir)
             raise UsageError(f"the path of the run directory is too long ({LONGEST_PATH:,} bytes at most)")
-        _protect(run_dir, group)
         return run_dir
     except OSError as error:
         where = wanted or Path.cwd()
@@ -47,10 +46,11 @@ def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
         ) from error
 
 
-def _create_wanted(wanted: Path) -> Path:
+def _create_wanted(wanted: Path, group: int | None) -> Path:
     if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
         raise _taken(wanted)
     wanted.mkdir(private_files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    _protect(wanted, group)
     try:  # a launcher may have started several that want it
         private_files.claim(wanted / META)
     except FileExistsError:
@@ -68,20 +68,28 @@ def _taken(wanted: Path) -> UsageError:
 
 def _protect(run_dir: Path, group: int | None) -> None:
     """Also a directory that was there before: nobody else may put files or links into it."""
-    run_dir.chmod(private_files.DIRECTORY_MODE if group is None else private_files.GROUP_DIRECTORY_MODE)
+    try:
+        run_dir.chmod(private_files.DIRECTORY_MODE if group is None else private_files.GROUP_DIRECTORY_MODE)
+    except PermissionError as error:
+        owner = run_dir.stat().st_uid
+        if owner == os.geteuid():
+            raise
+        reason = f"it belongs to {private_files.user_name(owner)}, and must be your own"
+        raise PermissionError(error.errno, reason) from None
     if group is not None:
         os.chown(run_dir, -1, group)
 
 
-def _create_named(name: str) -> Path:
+def _create_named(name: str, group: int | None) -> Path:
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     for attempt in range(1, 1000):
         path = Path.cwd() / (stem if attempt == 1 else f"{stem}-{attempt}")
         try:
             path.mkdir(private_files.DIRECTORY_MODE)
-            return path
         except FileExistsError:
             continue
+        _protect(path, group)
+        return path
     raise OSError(errno.EEXIST, "too many runs in this second")
 
 
