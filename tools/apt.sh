@@ -27,6 +27,7 @@ is_here() { # is_here PACKAGE MARK
 }
 
 missing=
+untold= # whether these headers are here, only a compiler tells
 optional=
 is_optional=
 for group in "$@"; do
@@ -37,10 +38,14 @@ for group in "$@"; do
     while read -r package mark; do
         mark=${mark%%#*}
         is_here "$package" "${mark%% *}" && continue
-        [ -n "$is_optional" ] && optional="$optional $package" || missing="$missing $package"
+        case $is_optional$mark in
+            yes*) optional="$optional $package" ;;
+            '<'*) command -v g++ >/dev/null && missing="$missing $package" || untold="$untold $package" ;;
+            *) missing="$missing $package" ;;
+        esac
     done <"$group.txt"
 done
-[ -n "$missing$optional" ] || exit 0
+[ -n "$missing$untold$optional" ] || exit 0
 
 as_root=
 why="neither root nor sudo"
@@ -54,6 +59,7 @@ if [ -z "$as_root" ]; then
     [ -z "$missing" ] || fail "$why; to be installed by other means:$missing"
     exit 0
 fi
+missing=$missing$untold
 
 apt_get() {
     $as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" \

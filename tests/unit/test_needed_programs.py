@@ -52,6 +52,16 @@ def test_what_is_missing_is_named_in_one_line(bin_folder: Path) -> None:
     assert done.stderr == f"{why} cmake ninja-build\n"
 
 
+def test_without_a_compiler_it_alone_is_named(bin_folder: Path) -> None:
+    """Only it can tell whether headers are there."""
+    for name in ("cmake", "ninja", "python3"):
+        add(bin_folder, name)
+    (bin_folder / "g++").unlink()
+    done = asked(bin_folder, "build")
+    assert done.returncode == 1
+    assert done.stderr == "tools/apt.sh: no apt-get here; to be installed by other means: g++\n"
+
+
 def test_somebody_without_rights_is_told_the_same(bin_folder: Path) -> None:
     for name in ("cmake", "ninja", "python3"):
         add(bin_folder, name)
