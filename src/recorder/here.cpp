@@ -1,6 +1,7 @@
 #include "recorder/here.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "recorder/errno_guard.h"
@@ -27,9 +28,12 @@ Location* start_location() noexcept {
   // A forked child also arrives here without a segment, and gets one of its own.
   Location* location = nullptr;
   if (attach()) {
+    errno = 0;
     location = take_location(*segment());
     if (location == nullptr && std::atomic_ref(segment()->process.unmeasured_threads).fetch_add(1) == 0)
-      warn("no memory for another thread's buffer: this thread is not measured");
+      warn(errno == EFBIG ? "the limit of the size of files (ulimit -f) leaves no room for another thread's buffer: "
+                            "this thread is not measured"
+                          : "no memory for another thread's buffer: this thread is not measured");
   }
   if (location == nullptr) {
     without_location = attempt;

@@ -24,6 +24,8 @@ const char* reason_of(int error) noexcept {
     case EACCES:
     case EPERM:
       return " (permission denied)";
+    case EFBIG:
+      return " (the limit of the size of files, ulimit -f)";
     case ENOSPC:
     case EDQUOT:
       return " (disk full)";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -266,6 +267,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   const std::uint32_t threads = std::min(processors(), claimed_threads);
   const bool has_shared_memory = std::strcmp(configuration.segment_dir, configuration.run_dir) != 0;
   SegmentHeader* created = nullptr;
+  errno = 0;
   Size size{};
   Layout layout{};
   for (unsigned attempt = 0; attempt < sizes && created == nullptr; ++attempt) {
@@ -277,9 +279,10 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
     if (created == nullptr) created = create_file_in(configuration.run_dir, configuration.run_id, name, layout, 0);
   }
   if (created == nullptr) {
-    warn(
-        "no room for a segment, neither in shared memory nor in the run directory (tare run -o DIR): this process is "
-        "not measured");
+    warn(errno == EFBIG
+             ? "the limit of the size of files (ulimit -f) leaves no room for a segment: this process is not measured"
+             : "no room for a segment, neither in shared memory nor in the run directory (tare run -o DIR): this "
+               "process is not measured");
     return nullptr;
   }
   created->maker = become_maker(path);

@@ -156,6 +156,7 @@ TEST_F(RecorderThreads, ThousandsOfThreadsComeAndGo) {
 }
 
 TEST_F(RecorderThreads, ThreadsWithoutRoomAreCounted) {
+  testing::internal::CaptureStderr();
   const ReadBack run = record([] {
     tare_mark(tare_define_marker("marker"));
     rlimit limit{};
@@ -165,8 +166,27 @@ TEST_F(RecorderThreads, ThreadsWithoutRoomAreCounted) {
     in_threads(3, [](int t) { record_numbered(t, 5); });
     setrlimit(RLIMIT_FSIZE, &limit);
   });
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "tare: the limit of the size of files (ulimit -f) leaves no room for another thread's buffer: this thread is "
+      "not measured\n");
   EXPECT_EQ(run.processes.begin()->second.unmeasured_threads, 3U);
   EXPECT_EQ(run.events.size(), 1U);
+}
+
+TEST_F(RecorderThreads, WithoutRoomForTheFirstThreadNothingIsMeasured) {
+  testing::internal::CaptureStderr();
+  const int code = run_program([&] {
+    const rlimit small{std::size_t{64} << 10, std::size_t{64} << 10};
+    if (setrlimit(RLIMIT_FSIZE, &small) != 0) return 90;
+    tare_start(directory().c_str());
+    tare_mark(tare_define_marker("marker"));
+    return 0;
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tare: the limit of the size of files (ulimit -f) leaves no room for a segment: this process is not "
+            "measured\n");
 }
 
 TEST_F(RecorderThreads, ThreadsThatDrainAtTheSameTimeLoseNothing) {
