@@ -196,12 +196,13 @@ int run(const reader::RunPaths& paths, const std::string& file) {
   if (!recorder::map_node_words(paths.segment_dir.c_str(), run_id) &&
       !recorder::map_node_words(paths.run_dir.c_str(), run_id))
     return 1;
+  const recorder::Kept kept = recorder::note_keeper();
   Keeper keeper(paths, file);
   do {
     keeper.serve();
-    node_words->kept.store(0);
+    node_words->kept.store(recorder::not_kept);
     // A process that has begun meanwhile has started no other.
-  } while (keeper.any_lives() && node_words->kept.exchange(1) == 0);
+  } while (keeper.any_lives() && node_words->kept.exchange(kept) == recorder::not_kept);
   if (!keeper.any_lives()) recorder::remove_node_words();
   return 0;
 }

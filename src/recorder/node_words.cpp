@@ -35,6 +35,23 @@ void remove_node_words() noexcept {
   if (joined[0] != '\0') remove_file(joined);
 }
 
+bool has_keeper() noexcept {
+  const std::uint32_t kept = node_words->kept.load(std::memory_order_acquire);
+  return kept == keeper_marked ? is_marked(joined) : kept != not_kept;
+}
+
+bool takes_on_keeper() noexcept {
+  std::uint32_t kept = node_words->kept.load(std::memory_order_acquire);
+  const bool has_none = kept == not_kept || (kept == keeper_marked && !is_marked(joined));
+  return has_none && node_words->kept.compare_exchange_strong(kept, keeper_started, std::memory_order_acq_rel);
+}
+
+Kept note_keeper() noexcept {
+  const Kept kept = mark_file(joined) ? keeper_marked : keeper_started;
+  node_words->kept.store(kept, std::memory_order_release);
+  return kept;
+}
+
 void call_tared() noexcept {
   node_words->full.fetch_add(1, std::memory_order_release);
   if (tared_serves()) wake(&node_words->full);

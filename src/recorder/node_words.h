@@ -37,13 +37,17 @@ struct TimedSpells {
   std::atomic<std::uint64_t> begin;  // in ticks; 0: there are none. Written last.
 };
 
+// NodeWords::kept. A keeper that lives holds the mark of the file of these words (mark_file), where the file system has
+// such marks. One that was killed does not.
+enum Kept : std::uint32_t { not_kept = 0, keeper_started = 1, keeper_marked = 2 };
+
 struct NodeWords {
   std::atomic<std::uint32_t> drains;     // counts full buffers that their threads drain
   std::atomic<std::uint32_t> full;       // counts sub-buffers that have become full; tared sleeps on it
   std::atomic<std::uint32_t> processes;  // counts processes that have begun to record
   std::atomic<std::uint32_t> tared;      // process id of the tared that drains; 0: there is none, or it was too slow
   std::atomic<std::uint32_t> started;    // whether a process has started tared
-  std::atomic<std::uint32_t> kept;       // whether a process has started a keeper, which has not ended
+  std::atomic<std::uint32_t> kept;       // whether a process has started a keeper, which has not ended: Kept
   std::atomic<std::uint32_t> told_kept;  // whether a process has said that results stay here (kept_results.h)
   // Which offload points of a monitored run are offloads (src/monitor/cadence.h); written by tared.
   alignas(64) std::atomic<std::uint64_t> cadence;
@@ -68,6 +72,13 @@ bool map_node_words(const char* directory, const char* run_id) noexcept;
 // Removes the file, at the end of a process on a host without a collector, unless a keeper does. Processes that have
 // mapped it keep it.
 void remove_node_words() noexcept;
+
+// Whether a keeper serves the node, or is about to.
+bool has_keeper() noexcept;
+// True if this process has to start the keeper; others then need not.
+bool takes_on_keeper() noexcept;
+// Called by the keeper, which has mapped the words. Returns what `kept` is as long as it lives.
+Kept note_keeper() noexcept;
 
 // Whether the node's tared drains full sub-buffers.
 inline bool tared_serves() noexcept { return node_words->tared.load(std::memory_order_relaxed) != 0; }

@@ -61,7 +61,7 @@ void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
   const OwnCode own;
   begin_last_write();
   if (write_all(*header)) remove_segment_file();
-  if (node_words->kept.load(std::memory_order_relaxed) == 0) remove_node_words();
+  if (!has_keeper()) remove_node_words();
   end_last_write();
 }
 

@@ -23,7 +23,7 @@ bool adopts() noexcept {
 
 void start_keeper(const KeeperArguments& given) noexcept {
   if (adopts()) return;
-  if (node_words->kept.exchange(1, std::memory_order_acq_rel) != 0) return;
+  if (!takes_on_keeper()) return;
   char* const arguments[] = {const_cast<char*>(given.program), const_cast<char*>(given.run_dir),
                              const_cast<char*>(given.run_id),  const_cast<char*>(given.segment_dir),
                              const_cast<char*>(given.file),    nullptr};

@@ -15,8 +15,8 @@ struct KeeperArguments {
 // The variable that the keeper reads: the key of the run, which other users must not see.
 inline constexpr char run_key_variable[] = "TARE_RUN_KEY";
 
-// Only the first process of a node that calls it starts one, unless the keeper would become its child. It ends when
-// none of the node's processes is left.
+// Only the first process of a node that calls it starts one, unless the keeper would become its child; also the first
+// one after the keeper was killed. It ends when none of the node's processes is left.
 void start_keeper(const KeeperArguments& arguments) noexcept;
 
 }  // namespace tare::recorder

@@ -245,18 +245,24 @@ bool own_file_sizes(const char* directory, const char* prefix, FileSizes& sizes)
 // map another file instead. There the lock ends with the descriptor, so it is looked for afterwards.
 bool mark_file(const char* path) noexcept {
   constexpr std::size_t page = 4096;
-  int fd = open_file(path, O_RDONLY);
+  const int fd = open_file(path, O_RDONLY);
   if (fd < 0) return false;
   struct flock lock = first_byte(F_RDLCK);
   void* memory = MAP_FAILED;
   if (syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock) == 0) memory = mmap(nullptr, page, PROT_READ, MAP_SHARED, fd, 0);
   const bool held = memory != MAP_FAILED && madvise(memory, page, MADV_DONTFORK) == 0;
   close_file(fd);
-  fd = held ? open_file(path, O_RDONLY) : -1;
-  lock = first_byte(F_WRLCK);
-  const bool found = fd >= 0 && syscall(SYS_fcntl, fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  if (fd >= 0) close_file(fd);
+  const bool found = held && is_marked(path);
   if (!found && memory != MAP_FAILED) munmap(memory, page);
+  return found;
+}
+
+bool is_marked(const char* path) noexcept {
+  const int fd = open_file(path, O_RDONLY);
+  if (fd < 0) return false;
+  struct flock lock = first_byte(F_WRLCK);
+  const bool found = syscall(SYS_fcntl, fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close_file(fd);
   return found;
 }
 

@@ -88,6 +88,8 @@ bool own_file_sizes(const char* directory, const char* prefix, FileSizes& sizes)
 // no file descriptor, survives close_range(), and is not inherited by fork(). False if the file system has no such
 // locks.
 bool mark_file(const char* path) noexcept;
+// Whether a process, this one included, holds such a lock on the file.
+bool is_marked(const char* path) noexcept;
 
 // Zeroed private memory, a whole number of pages; nullptr on failure.
 void* map_memory(std::size_t bytes) noexcept;
