@@ -273,11 +273,11 @@ void* map_memory(std::size_t bytes) noexcept {
 
 void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
 
-// The kernel reads the set of signals before it finds the other argument invalid. So nothing changes.
+// The kernel reads the set of signals before it finds the other argument invalid. So nothing changes. (At 0 is no set.)
 bool is_readable(std::uintptr_t address) noexcept {
   constexpr int nothing = -1;
   constexpr std::size_t set_bytes = 8;
-  return syscall(SYS_rt_sigprocmask, nothing, address, nullptr, set_bytes) == 0 || errno != EFAULT;
+  return address != 0 && (syscall(SYS_rt_sigprocmask, nothing, address, nullptr, set_bytes) == 0 || errno != EFAULT);
 }
 
 void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept {

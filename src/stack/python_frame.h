@@ -4,6 +4,11 @@
 // and their code objects belong to this thread until the call returns, so they are read in place. Their layout is
 // private to a version of CPython. It is known here for 3.11 to 3.14, if they have the GIL. Under any other version, or
 // without an interpreter, calls keep the native call site.
+//
+// A signal may interrupt the interpreter between two stores that belong together: until 3.12, its state names a frame
+// record of the C stack before that is written, and until 3.11, a frame whose code may have been freed. So in a signal
+// handler (loader_may_be_busy), only memory is read that is there, a frame counts only if it executes an object that is
+// code, and only if it leads to the frame that has called it. Else the stack has no frames of Python.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "format/definition.h"
 #include "processor/registers.h"
@@ -72,9 +73,10 @@ void define(const void* context, std::uint32_t number, unsigned index) noexcept 
 
 // False if the stack continues, but cannot be walked further.
 bool walk(Walk at, Frames& out) noexcept {
+  bool has_asked = false;
   for (;;) {
     const Recipe recipe = at.recipe();
-    if (recipe.place == Recipe::interpreter && out.pythons == 0) out.pythons = python_stack(out.python);
+    if (recipe.place == Recipe::interpreter && !std::exchange(has_asked, true)) out.pythons = python_stack(out.python);
     if (out.pythons != 0) return out.pythons < most;
     const bool may_start = recipe.place == Recipe::system || is_own_code(at.address());
     if ((recipe.flags & Recipe::outermost) != 0 || at.address() == 0 ||
@@ -84,7 +86,7 @@ bool walk(Walk at, Frames& out) noexcept {
     if (!is_own_code(at.address())) out.native[out.natives++] = at.address();
     if (!at.up(recipe)) break;
   }
-  out.pythons = python_stack(out.python);  // what cannot be walked may have been called by Python code
+  if (!has_asked) out.pythons = python_stack(out.python);  // what cannot be walked may have been called by Python code
   return false;
 }
 

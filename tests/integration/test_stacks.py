@@ -16,6 +16,7 @@ from typing import Any
 import loader_in_signals
 import pytest
 import tare as api
+from alone import Python, pythons
 from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 from on_mpi import both_families
@@ -184,6 +185,43 @@ def test_functions_of_python(tare: Path, tmp_path: Path) -> None:
                 found.ms[name] += row.time_ns / MS
     assert found.near("first", 100, 400)
     assert found.near("second", 300, 400)
+
+
+CALLS_OFTEN = """
+import re, time
+class Made:
+    def __del__(self):
+        self.gone = True
+def key(value):
+    return -value
+def squares(n):
+    yield from (i * i for i in range(n))
+def calls(n):
+    sorted(range(20 * n), key=key)
+    sorted(range(20 * n), key=lambda value: -value)
+    re.sub("a", lambda found: "b", "a" * n)
+    sum(squares(n))
+    for _ in range(n // 10):
+        Made()
+        exec("(lambda: 1)()")
+while time.thread_time() < 4:
+    calls(1000)
+"""
+
+
+@pytest.mark.parametrize("python", pythons(), ids=str)
+def test_python_is_interrupted_anywhere(python: Python, tare: Path, tmp_path: Path) -> None:
+    """Also as it enters or leaves a function, when its frames are not there yet, or any more."""
+    measured = alone(tare, tmp_path / "run", python.path, "-c", CALLS_OFTEN, options=("--stack-rate", "1000"))
+    assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+    opened = api.open(measured.directory)
+    samples = in_calls = 0
+    for row in opened.rows(opened.stack_samples):
+        samples += row.samples
+        path = opened.sites[row.site].path if row.site is not None else ()
+        in_calls += row.samples * any(frame.caller == "calls" for frame in path)
+    assert samples >= 200
+    assert in_calls >= 0.8 * samples
 
 
 def test_a_program_that_uses_signals_is_not_disturbed(program: Path, tare: Path, tmp_path: Path) -> None:
