@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "format/current_call.h"
 #include "format/functions.h"
@@ -15,12 +16,14 @@
 #include "recorder/locations.h"
 #include "recorder/segment.h"
 #include "recorder/spells.h"
+#include "recorder/system.h"
 #include "recorder/warning.h"
 #include "stack/inside.h"
 #include "stack/modules.h"
 #include "stack/python_frame.h"
 #include "stack/thread.h"
 #include "stack/whole_stack.h"
+#include "stacks/call_on.h"
 #include "stacks/pace.h"
 #include "stacks/signals.h"
 #include "stacks/table.h"
@@ -39,18 +42,30 @@ constinit thread_local Pace pace [[gnu::tls_model("initial-exec")]] = {};
 // system sends it at a tick at which the thread runs, which is late on a busy machine.)
 constexpr std::uint64_t max_delay_ns = 30'000'000;
 
-// What a sample needs below the frame of the handler. Less may be left on the stack of a signal handler.
-constexpr std::uintptr_t stack_of_sample = 8192;
+// The stack on which samples of this thread are taken: the program's may have no room for it, as those of coroutines
+// and of signal handlers. A sample needs 8 KiB.
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+constinit thread_local char* own_stack [[gnu::tls_model("initial-exec")]] = nullptr;
+
+bool make_own_stack() noexcept {
+  if (own_stack == nullptr) own_stack = static_cast<char*>(recorder::map_memory(stack_bytes));
+  return own_stack != nullptr;
+}
+
+void free_own_stack() noexcept {
+  // A signal that a timer has sent may come later.
+  if (char* const memory = std::exchange(own_stack, nullptr); memory != nullptr)
+    recorder::unmap_memory(memory, stack_bytes);
+}
 
 std::uint64_t interval_ns() noexcept {
   return 1'000'000'000 / std::clamp<std::uint64_t>(recorder::count_of("TARE_STACK_RATE", default_rate), 1, max_rate);
 }
 
-bool has_room(const ucontext_t& at, const stack::Stack& own) noexcept {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const auto low = reinterpret_cast<std::uintptr_t>(at.uc_stack.ss_sp);
-  if ((at.uc_stack.ss_flags & SS_DISABLE) == 0 && here - low < at.uc_stack.ss_size) return here - low > stack_of_sample;
-  return !own.holds(here) || here - own.low > stack_of_sample;
+// The instruction before may lie in a page that is not there.
+bool is_after_system_call(const ucontext_t& at) noexcept {
+  const std::uintptr_t last = processor::instruction_of(at) - 2;
+  return recorder::is_readable(last & ~std::uintptr_t{7}) && processor::is_after_system_call(at);
 }
 
 // Adds the sample to the trace. A signal handler does not drain the event buffer, so a sample that finds no room there
@@ -90,11 +105,10 @@ class LoaderAside {
   const bool before_;
 };
 
-// Apart, so that the handler needs little of the stack before it is known that there is enough.
-[[gnu::noinline]] void sample(recorder::Location& location, const ucontext_t& at, format::StackSamples& table,
-                              bool in_program, std::uintptr_t inside, std::uint64_t time) noexcept {
+void sample(recorder::Location& location, const ucontext_t& at, format::StackSamples& table, bool in_program,
+            std::uintptr_t inside, std::uint64_t time) noexcept {
   std::uint64_t ns = ns_since_last();
-  if (const std::uint64_t most = pace.interval_ns() + max_delay_ns; ns > most && processor::is_after_system_call(at)) {
+  if (const std::uint64_t most = pace.interval_ns() + max_delay_ns; ns > most && is_after_system_call(at)) {
     std::atomic_ref(table.missed_ns).fetch_add(ns - most, std::memory_order_relaxed);
     ns = most;
   }
@@ -120,7 +134,6 @@ class LoaderAside {
   add_sample(table, place, ns);
 }
 
-// The handler of the signals that timers send.
 void take_sample(void* context) noexcept {
   recorder::Location* location = recorder::this_location;
   format::StackSamples* table = recorder::stack_samples();
@@ -133,10 +146,6 @@ void take_sample(void* context) noexcept {
   const std::uint64_t begin = recorder::now();
   const auto& at = *static_cast<const ucontext_t*>(context);
   const LoaderAside aside;
-  if (!has_room(at, static_cast<const stack::Thread&>(*location).stack)) {  // the time is not that of the next sample
-    std::atomic_ref(table->missed_ns).fetch_add(ns_since_last(), std::memory_order_relaxed);
-    return;
-  }
   // A call that was left by longjmp is not under way any more. In a call, the loader may be at work, so only a thread
   // that is in the program's own code is asked.
   const stack::Module* module = stack::known_module(processor::instruction_of(at));
@@ -152,6 +161,11 @@ void take_sample(void* context) noexcept {
   keep_budget(*table, ticks);
 }
 
+// The handler of the signals that timers send. It needs little of the stack on which it is called.
+void take_sample_apart(void* context) noexcept {
+  if (own_stack != nullptr) tare_call_on(context, take_sample, own_stack + stack_bytes);
+}
+
 }  // namespace
 
 void begin_thread(recorder::Location&) noexcept {
@@ -160,16 +174,17 @@ void begin_thread(recorder::Location&) noexcept {
   pace.begin(interval_ns());
   lengthen(std::atomic_ref(table->interval_ns), interval_ns());
   stack::look_for_python();
-  take_signal(take_sample);
-  if (begin_timer(pace.interval_ns())) return;
+  take_signal(take_sample_apart);
+  if (make_own_stack() && begin_timer(pace.interval_ns())) return;
   if (std::atomic_ref(table->unsampled_threads).fetch_add(1) == 0)
-    recorder::warn("the system has no timer for a thread: its stack is not sampled (ulimit -i)");
+    recorder::warn("the system has no timer or memory for a thread: its stack is not sampled (ulimit -i, ulimit -v)");
 }
 
 void end_thread() noexcept {
   if (format::StackSamples* table = recorder::stack_samples(); table != nullptr && has_timer())
     std::atomic_ref(table->missed_ns).fetch_add(ns_since_last(), std::memory_order_relaxed);
   end_timer();
+  free_own_stack();
 }
 
 void change_depth(const recorder::Location& location) noexcept {

@@ -6,7 +6,8 @@
  *   paused   with MPI: 4 MS in `second` while tare is paused, then MS in `first`
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
- *   cramped  MS ms in `first`, before and behind 4 MS in a signal handler whose stack has no room for samples
+ *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
+ *   coroutine  MS ms in `first`, then 4 MS in `second` in a coroutine whose stack has room for little but a signal
  *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
  *   left     leaves a call of MPI by longjmp, then MS ms in `first`
  *   fork     MS ms in `first` in a child, then in the parent
@@ -27,6 +28,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "compute.h"
@@ -201,6 +203,28 @@ static int cramped(double ms) {
   return 0;
 }
 
+static ucontext_t of_main, of_coroutine;
+static void in_coroutine(void) { second(4 * cramped_ms); }
+
+static int coroutine(double ms) {
+  enum { below = 16384, mark = 0xab };
+  const size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024;
+  unsigned char* memory = malloc(below + bytes);
+  memset(memory, mark, below + bytes);
+  getcontext(&of_coroutine);
+  of_coroutine.uc_stack.ss_sp = memory + below;
+  of_coroutine.uc_stack.ss_size = bytes;
+  of_coroutine.uc_link = &of_main;
+  makecontext(&of_coroutine, in_coroutine, 0);
+  cramped_ms = ms;
+  first(ms);
+  swapcontext(&of_main, &of_coroutine);
+  int overwritten = 0;
+  for (int i = 0; i < below; ++i) overwritten += memory[i] != mark;
+  printf("overwritten %d\n", overwritten);
+  return 0;
+}
+
 static int blocked(double ms) {
   sigset_t all, before;
   sigfillset(&all);
@@ -274,6 +298,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
+  if (strcmp(mode, "coroutine") == 0) return coroutine(ms);
   if (strcmp(mode, "blocked") == 0) return blocked(ms);
   if (strcmp(mode, "left") == 0) return left(ms);
   if (strcmp(mode, "fork") == 0) return forked(ms);

@@ -129,8 +129,8 @@ def limits(recorded: Run) -> Iterator[str]:
     missed_ns = sum(row.missed_ns for row in rows)
     if missed_ns > MISSED * sum(row.time_ns for row in recorded.rows(recorded.stack_samples)):
         yield (
-            f"Of {units.duration(missed_ns)} there is no sample: threads had blocked the signal, had too "
-            "little left of a stack, or ended before the next one"
+            f"Of {units.duration(missed_ns)} there is no sample: threads had blocked the signal, or ended "
+            "before the next one"
         )
     for what, sentence in (
         ("cut", "have a stack that could not be followed to its end"),
