@@ -1,6 +1,8 @@
 #include "stacks/signals.h"
 
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -21,17 +23,24 @@ using recorder::NextOfLibrary;
 using Handler = void (*)(int);
 constinit NextOfLibrary<int, int, const struct sigaction*, struct sigaction*> next_sigaction{"sigaction"};
 constinit NextOfLibrary<Handler, int, Handler> next_signal{"signal"};
+constinit NextOfLibrary<Handler, int, Handler> next_sysv_signal{"__sysv_signal"};
+constinit NextOfLibrary<Handler, int, Handler> next_sigset{"sigset"};
+constinit NextOfLibrary<int, int> next_sigignore{"sigignore"};
+constinit NextOfLibrary<int, int, int> next_siginterrupt{"siginterrupt"};
+constinit NextOfLibrary<int, sigset_t*> next_sigpending{"sigpending"};
 constinit NextOfLibrary<int, const sigset_t*, siginfo_t*, const timespec*> next_sigtimedwait{"sigtimedwait"};
 constinit NextOfLibrary<int, int, const sigset_t*, int> next_signalfd{"signalfd"};
 
 [[gnu::constructor]] void find_next() noexcept {
-  recorder::find_all(next_sigaction, next_signal, next_sigtimedwait, next_signalfd);
+  recorder::find_all(next_sigaction, next_signal, next_sysv_signal, next_sigset, next_sigignore, next_siginterrupt,
+                     next_sigpending, next_sigtimedwait, next_signalfd);
 }
 
 constinit std::atomic<bool> is_taken{false};
 constinit recorder::SpinLock lock;
 constinit OfTimers* timers_handler = nullptr;
-constinit struct sigaction of_program {};  // what the program has set for the signal, once it is taken
+constinit struct sigaction of_program {};    // what the program has set for the signal, once it is taken
+constinit int flags_of_signal = SA_RESTART;  // what signal() sets, which siginterrupt() changes
 
 // Holds the lock, while no signal interrupts this thread: the handler needs the lock.
 class Undisturbed {
@@ -53,12 +62,13 @@ class Undisturbed {
   sigset_t before_;
 };
 
-// The signal was sent by another than the timers.
-void pass_on(int number, siginfo_t* info, void* context) noexcept {
+// The signal was sent by another than the timers. Apart, so that the handler takes little of the stack.
+[[gnu::noinline]] void pass_on(int number, siginfo_t* info, void* context) noexcept {
   struct sigaction action;
   {
     const recorder::Locked locked(lock);
     action = of_program;
+    if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) of_program.sa_handler = SIG_DFL;
   }
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;  // by default, it is ignored, too
   if ((action.sa_flags & SA_SIGINFO) != 0)
@@ -99,6 +109,41 @@ struct sigaction keep(const struct sigaction* action) noexcept {
   const struct sigaction before = of_program;
   if (action != nullptr) of_program = *action;
   return before;
+}
+
+// Keeps a handler that is set without a mask, and returns the one before.
+Handler keep_handler(Handler handler, int flags) noexcept {
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return keep(&action).sa_handler;
+}
+
+sigset_t only_the_signal() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal_number);
+  return set;
+}
+
+// Whether another than the timers has sent the signal, which is pending. Takes those of the timers away.
+bool is_pending_of_program() noexcept {
+  const sigset_t set = only_the_signal();
+  const timespec at_once{};
+  siginfo_t info{};
+  do {
+    if (next_sigtimedwait(&set, &info, &at_once) != signal_number) return false;
+  } while (is_of_timer(info));
+  // It goes back to where it was: to this thread, or to the process.
+  if (info.si_code == SI_TKILL)
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal_number, &info);
+  else
+    syscall(SYS_rt_sigqueueinfo, getpid(), signal_number, &info);
+  return true;
 }
 
 // Waits for `timeout` (nullptr: without an end) for one of the signals that no timer has sent. Returns its number; -1
@@ -146,13 +191,64 @@ TARE_EXPORT int sigaction(int number, const struct sigaction* action, struct sig
   return 0;
 }
 
+// A name of the C library for sigaction.
+TARE_EXPORT int __sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
+  return sigaction(number, action, before);
+}
+
 TARE_EXPORT __sighandler_t signal(int number, __sighandler_t handler) noexcept {
   using namespace tare::stacks;
-  if (!is_kept(number)) return next_signal(number, handler);
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  return keep(&action).sa_handler;
+  return is_kept(number) ? keep_handler(handler, flags_of_signal) : next_signal(number, handler);
+}
+
+// Other names for signal.
+TARE_EXPORT __sighandler_t bsd_signal(int number, __sighandler_t handler) noexcept { return signal(number, handler); }
+TARE_EXPORT __sighandler_t ssignal(int number, __sighandler_t handler) noexcept { return signal(number, handler); }
+
+// What signal is where a program asks for System V's.
+TARE_EXPORT __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
+  using namespace tare::stacks;
+  return is_kept(number) ? keep_handler(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER))
+                         : next_sysv_signal(number, handler);
+}
+TARE_EXPORT __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
+  return __sysv_signal(number, handler);
+}
+
+TARE_EXPORT __sighandler_t sigset(int number, __sighandler_t handler) noexcept {
+  using namespace tare::stacks;
+  if (!is_kept(number)) return next_sigset(number, handler);
+  const bool holds = handler == SIG_HOLD;
+  const sigset_t set = only_the_signal();
+  sigset_t blocked;
+  pthread_sigmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &set, &blocked);
+  const Handler before = holds ? keep(nullptr).sa_handler : keep_handler(handler, 0);
+  return sigismember(&blocked, number) == 1 ? SIG_HOLD : before;
+}
+
+TARE_EXPORT int sigignore(int number) noexcept {
+  using namespace tare::stacks;
+  if (!is_kept(number)) return next_sigignore(number);
+  keep_handler(SIG_IGN, 0);
+  return 0;
+}
+
+TARE_EXPORT int siginterrupt(int number, int interrupts) noexcept {
+  using namespace tare::stacks;
+  if (!is_kept(number)) return next_siginterrupt(number, interrupts);
+  const Undisturbed undisturbed;
+  flags_of_signal = interrupts != 0 ? 0 : SA_RESTART;
+  of_program.sa_flags = (of_program.sa_flags & ~SA_RESTART) | flags_of_signal;
+  return 0;
+}
+
+TARE_EXPORT int sigpending(sigset_t* signals) noexcept {
+  using namespace tare::stacks;
+  const int error = next_sigpending(signals);
+  if (error == 0 && is_taken.load(std::memory_order_acquire) && sigismember(signals, signal_number) == 1 &&
+      !is_pending_of_program())
+    sigdelset(signals, signal_number);
+  return error;
 }
 
 TARE_EXPORT int sigwait(const sigset_t* signals, int* number) {

@@ -234,6 +234,16 @@ def test_a_program_that_uses_signals_is_not_disturbed(program: Path, tare: Path,
     assert times(measured.directory, thread=0).near("first", 200, 200)
 
 
+def test_handlers_that_are_set_by_any_function(program: Path, tare: Path, tmp_path: Path) -> None:
+    """They are called for the program's own signals alone, and no other signal is pending."""
+    bare = subprocess.run([program, "handlers", "50"], capture_output=True, text=True, timeout=60, check=True)
+    assert "called 2" in bare.stdout
+    assert "pending 0 1 called 0 held 1 then 1" in bare.stdout
+    measured = alone(tare, tmp_path / "run", program, "handlers", "50")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, bare.stdout)
+    assert times(measured.directory).near("first", 750, 750)
+
+
 def test_time_with_blocked_signals_is_said_to_be_missing(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "blocked", "100")
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")

@@ -5,6 +5,7 @@
  *   steps    with MPI: 40 times 0.1 MS in `first`, then a barrier
  *   paused   with MPI: 4 MS in `second` while tare is paused, then MS in `first`
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
+ *   handlers sets handlers of SIGURG by all functions that do, and counts the calls of them; which are pending at last
  *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
  *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
  *   coroutine  MS ms in `first`, then 4 MS in `second` in a coroutine whose stack has room for little but a signal
@@ -148,6 +149,73 @@ static int signals(double ms) {
   setitimer(ITIMER_PROF, &none, NULL);
   printf("urgent %d own %d profiled %d faults %d waited %s\n", (int)urgent, is_own, profiled > 0, (int)faults,
          waited == SIGUSR2 ? "well" : "badly");
+  return 0;
+}
+
+static volatile sig_atomic_t counted;
+static void count(int number) {
+  (void)number;
+  ++counted;
+}
+void (*bsd_signal(int, void (*)(int)))(int);
+void (*ssignal(int, void (*)(int)))(int);
+void (*__sysv_signal(int, void (*)(int)))(int);
+void (*sysv_signal(int, void (*)(int)))(int);
+int __sigaction(int, const struct sigaction*, struct sigaction*);
+int sigignore(int);
+void (*sigset(int, void (*)(int)))(int);
+int siginterrupt(int, int);
+
+static int flags_now(void) {
+  struct sigaction now;
+  sigaction(SIGURG, NULL, &now);
+  return now.sa_flags & (int)(SA_RESTART | SA_RESETHAND | SA_NODEFER);
+}
+
+static void try_handler(const char* how, int has_set, double ms) {
+  const int flags = flags_now();
+  counted = 0;
+  first(ms);
+  raise(SIGURG);
+  raise(SIGURG);
+  struct sigaction now;
+  sigaction(SIGURG, NULL, &now);
+  printf("%s: set %d flags %x called %d, then %s\n", how, has_set, (unsigned)flags, (int)counted,
+         now.sa_handler == count     ? "counts"
+         : now.sa_handler == SIG_DFL ? "default"
+                                     : "other");
+}
+
+static int handlers(double ms) {
+  const struct sigaction counts = {.sa_handler = count}, once = {.sa_handler = count, .sa_flags = (int)SA_RESETHAND};
+  try_handler("signal", signal(SIGURG, count) == SIG_DFL, ms);
+  try_handler("bsd_signal", bsd_signal(SIGURG, count) == count, ms);
+  try_handler("ssignal", ssignal(SIGURG, count) == count, ms);
+  try_handler("sigignore", sigignore(SIGURG) == 0, ms);
+  try_handler("sigset", sigset(SIGURG, count) == SIG_IGN, ms);
+  try_handler("__sysv_signal", __sysv_signal(SIGURG, count) == count, ms);
+  try_handler("sysv_signal", sysv_signal(SIGURG, count) == SIG_DFL, ms);
+  try_handler("sigaction", sigaction(SIGURG, &once, NULL) == 0, ms);
+  try_handler("__sigaction", __sigaction(SIGURG, &counts, NULL) == 0, ms);
+  try_handler("signal again", signal(SIGURG, count) == count, ms);
+  try_handler("siginterrupt", siginterrupt(SIGURG, 1) == 0, ms);
+  try_handler("signal that interrupts", signal(SIGURG, count) == count, ms);
+  try_handler("siginterrupt off", siginterrupt(SIGURG, 0) == 0, ms);
+  printf("error %d\n", signal(SIGURG, SIG_ERR) == SIG_ERR);
+  sigset_t pending;
+  printf("hold %d", sigset(SIGURG, SIG_HOLD) == count);
+  printf(" %d", sigset(SIGURG, SIG_HOLD) == SIG_HOLD);
+  first(ms);
+  sigpending(&pending);
+  printf(" pending %d", sigismember(&pending, SIGURG));
+  counted = 0;
+  raise(SIGURG);
+  kill(getpid(), SIGURG);
+  sigpending(&pending);
+  printf(" %d called %d", sigismember(&pending, SIGURG), (int)counted);
+  const int was_held = sigset(SIGURG, count) == SIG_HOLD;
+  first(ms);
+  printf(" held %d then %d\n", was_held, counted > 0);
   return 0;
 }
 
@@ -296,6 +364,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "steps") == 0) return steps(ms);
   if (strcmp(mode, "paused") == 0) return paused(ms);
   if (strcmp(mode, "signals") == 0) return signals(ms);
+  if (strcmp(mode, "handlers") == 0) return handlers(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
   if (strcmp(mode, "coroutine") == 0) return coroutine(ms);
