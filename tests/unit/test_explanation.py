@@ -69,6 +69,22 @@ def test_a_place_that_is_not_known_is_left_out(kind: str) -> None:
     assert "MPI_Recv at " not in explanation.sentence(bare)
 
 
+@pytest.mark.parametrize(
+    ("kind", "waits"),
+    [
+        ("early reduce", "where ranks 1-2 wait as root for the others to come"),
+        ("late broadcast", "where ranks 1-2 wait for the root to come"),
+        ("early scan", "where ranks 1-2 wait for lower ranks to come"),
+    ],
+)
+def test_the_ranks_of_a_wait_at_a_root_do_not_spend_what_others_wait_elsewhere(kind: str, waits: str) -> None:
+    found = replace(finding(kind), here_share=0.4)
+    said = explanation.sentence(found)
+    takes = "waiting takes 25.0 % of the ranks' time (2.00 s), 40.0 % of it in MPI_Recv at solver.c:12"
+    assert takes in said and f"{waits}, because rank 3" in said
+    assert "ranks 1-2 spend" in explanation.sentence(replace(found, here_share=1.0))
+
+
 def test_the_end_is_told_of_each_rank_as_it_was() -> None:
     first = Finding(
         kind="ended early", ranks=(1,), calls=3, function="MPI_Recv", at=HERE, cause_in_call=True,

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from tare import rank_numbers, units
-from tare.analysis.explain.finding import BLOCKED, MIN_MPI_SHARE, MIN_SHARE, UNEVEN, Explanation, Finding
+from tare.analysis.explain.finding import (
+    BLOCKED,
+    MIN_MPI_SHARE,
+    MIN_SHARE,
+    OF_ROOTS,
+    UNEVEN,
+    Explanation,
+    Finding,
+)
 from tare.analysis.rows import UNKNOWN, flat
 from tare.reporters import names, terminal
 from tare.reporters.console import Console
@@ -166,11 +174,12 @@ _WAITS = {
 def _wait(found: Finding) -> str:
     part = found.here_share or 1.0
     here = "" if part > 0.95 else f", {units.percent(part)} of it"
-    return (
-        f"{_capital(found.kind)}: {_who(found, 'spend')} {_takes(found)} "
-        f"({units.duration(found.time_ns)}){here} in {_call(found.function, found.at)} {_WAITS[found.kind]}"
-        f"{_because(found)}{_trend(found)}."
-    )
+    takes, what = f"{_takes(found)} ({units.duration(found.time_ns)}){here}", _WAITS[found.kind]
+    where, why = _call(found.function, found.at), f"{_because(found)}{_trend(found)}."
+    if here and found.kind in OF_ROOTS:  # elsewhere, others wait for the same cause
+        who = f"{_who(found, 'wait')} {what.removeprefix('waiting ')}"
+        return f"{_capital(found.kind)}: waiting takes {takes} in {where}, where {who}{why}"
+    return f"{_capital(found.kind)}: {_who(found, 'spend')} {takes} in {where} {what}{why}"
 
 
 def _trend(found: Finding) -> str:

@@ -52,6 +52,8 @@ FOLLOWED_SHARE = 0.9
 UNEVEN = 1.1
 # Who was on no processor of its own accord for more of its time than this does not compute, but is blocked.
 BLOCKED = 0.5
+# Waits in which only some of the ranks of a call wait for others.
+OF_ROOTS = ("late broadcast", "early reduce", "early scan")
 # With less time in which to look, chance is larger than anything that could be found.
 SHORTEST_NS = 20_000_000
 

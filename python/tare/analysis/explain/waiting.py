@@ -13,6 +13,7 @@ from tare.analysis.explain.finding import (
     HOT_SHARE,
     MIN_SHARE,
     NAMED,
+    OF_ROOTS,
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
     SERVES,
@@ -30,7 +31,6 @@ from tare.functions import meaning
 
 OF_MESSAGES = ("late sender", "late receiver")
 IN_TURN = (*OF_MESSAGES, "lock contention")
-OF_ROOTS = ("late broadcast", "early reduce", "early scan")
 OF_ALL = ("wait at barrier", "wait at NxN")
 
 
