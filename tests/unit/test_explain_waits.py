@@ -7,12 +7,13 @@ from typing import Any
 
 import fake_native
 import pytest
-from tare._native import Process
+from made import made
+from tare._native import Loop, Process, SlowIteration
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.explain import computing, waiting
+from tare.analysis.explain import causes, computing, iterations, waiting
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
-from tare.analysis.explain.losses import Loss, Losses
+from tare.analysis.explain.losses import Activity, Line, Loss, Losses
 from tare.analysis.rows import Placed, changed
 
 
@@ -78,3 +79,82 @@ def test_a_rank_that_was_killed_is_no_imbalance() -> None:
     assert (imbalance.ranks, imbalance.time_ns) == ((0,), 500)
     # All were killed together.
     assert found(process(0, 1000, "killed"), changed(process(1, 1000, "killed"), mpi_ns=600)) is not None
+
+
+MS = 1_000_000
+BARRIER: Line = ("MPI_Barrier", place(3))
+SEND: Line = ("MPI_Send", place(1))
+RECEIVE: Line = ("MPI_Recv", place(2))
+LINES = (SEND, RECEIVE, BARRIER)  # the site of each is its index
+
+
+def wait(at: Line, kind: str, cause_rank: int, before: Line, **by_rank_ms: int) -> Loss:
+    """Waits for what a rank does outside MPI before the calls of a line; `r0=5`: rank 0 waits for 5 ms."""
+    by_rank = {int(rank[1:]): float(ms * MS) for rank, ms in by_rank_ms.items()}
+    activity = Activity(*before, in_call=False)
+    loss = Loss(at, sum(by_rank.values()), kind, cause_rank, activity, by_rank=by_rank)
+    loss.by_time, loss.waits_by_time = [loss.time_ns], [10.0]
+    return loss
+
+
+def traced(worked_ms: dict[Line, dict[int, int]], ranks: int = 4, **run: Any) -> Any:
+    """A run of one second; `worked_ms`: what ranks worked before the calls of lines."""
+    worked_ns = {line: {rank: ms * MS for rank, ms in of.items()} for line, of in worked_ms.items()}
+    report = SimpleNamespace(critical_path=[], wrong_order=run.pop("wrong_order", []))
+    empty: dict[str, Any] = {"structure": SimpleNamespace(loops=[], phases=[])}
+    return SimpleNamespace(
+        is_traced=True, net_ns=1000 * MS, world=0, ranks=ranks, exchange=None, unreturned_ns=0,
+        share=lambda time_ns: time_ns / (1000 * MS * ranks), share_blocked=lambda *_: 0.0,
+        place=lambda site: LINES[site][1], worked_ns=worked_ns, outside_ns=worked_ns,
+        processes=[SimpleNamespace(rank=rank) for rank in range(ranks)],
+        sites_of={line: {site} for site, line in enumerate(LINES)}, lines=[], line_of_row=None,
+        run=SimpleNamespace(wait_report=report, **{**empty, **run}),
+    )  # fmt: skip
+
+
+def hiccups(rank: int, longer_ms: int) -> Any:
+    """Three of 40 iterations of a rank take this much longer in all, before a barrier."""
+    slow = [
+        made(
+            SlowIteration, duration_ns=(20 + longer_ms // 3) * MS, cause_rank=rank, cause_site=2,
+            cause_function="MPI_Barrier", cause_ns=longer_ms // 3 * MS,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    loop = made(
+        Loop, rank=rank, function="MPI_Barrier", site=2, iterations=40, median_ns=20 * MS, slow_iterations=3,
+        beyond_ns=longer_ms * MS, slow=slow,
+    )  # fmt: skip
+    return SimpleNamespace(loops=[loop], phases=[])
+
+
+def test_slow_iterations_of_a_rank_take_no_waits_for_another_one() -> None:
+    """Rank 1 is slower all the time, by 300 ms; rank 2 in three iterations, by 600 ms."""
+    of = traced({BARRIER: {0: 100, 1: 400, 2: 700, 3: 100}}, structure=hiccups(2, 600))
+    told = Told([], Losses([
+        wait(BARRIER, "wait at barrier", 2, BARRIER, r0=600, r1=570, r3=600),
+        wait(BARRIER, "wait at barrier", 1, BARRIER, r0=300, r2=280, r3=300),
+    ]))  # fmt: skip
+    few, steady = causes.of_waits(of, told)
+    assert (few.kind, few.cause_rank, few.lost_ns) == ("slow iterations", 2, 1770 * MS)
+    assert (steady.kind, steady.ranks, steady.lost_ns) == ("slow rank", (1,), 880 * MS)
+    assert (steady.most_ns, steady.mean_ns) == (400 * MS, 100 * MS)
+    told.findings += [few, steady]
+    assert iterations.slow_iterations(of, told) == []
+
+
+def test_what_a_rank_loses_in_all_iterations_is_left_by_its_slow_ones() -> None:
+    of = traced({BARRIER: {0: 100, 1: 100, 2: 700, 3: 100}}, structure=hiccups(2, 390))
+    told = Told([], Losses([wait(BARRIER, "wait at barrier", 2, BARRIER, r0=600, r1=600, r3=600)]))
+    few, steady = causes.of_waits(of, told)
+    assert (few.kind, few.lost_ns) == ("slow iterations", 1170 * MS)
+    assert (steady.kind, steady.ranks, steady.lost_ns) == ("slow rank", (2,), 630 * MS)
+    assert (steady.most_ns, steady.mean_ns) == (310 * MS, 100 * MS)
+
+
+def test_slow_iterations_of_a_rank_that_loses_more_in_all_others_are_not_told_apart() -> None:
+    of = traced({BARRIER: {0: 100, 1: 100, 2: 700, 3: 100}}, structure=hiccups(2, 291))
+    told = Told([], Losses([wait(BARRIER, "wait at barrier", 2, BARRIER, r0=600, r1=600, r3=600)]))
+    (steady,) = causes.of_waits(of, told)
+    assert (steady.kind, steady.ranks, steady.lost_ns) == ("slow rank", (2,), 1800 * MS)
+    assert iterations.slow_iterations(of, told) == []

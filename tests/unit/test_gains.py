@@ -214,3 +214,16 @@ def test_slow_iterations_take_no_longer_than_the_median() -> None:
     (finding,) = gains.with_gains(basis, [found("slow iterations", mean_ns=3 * MS)])  # type: ignore[arg-type]
     assert finding.gain_ns == 10 * MS
     assert basis.asked == [([(0, SITE, 1.0, 3 * MS)], [], [])]
+
+
+@pytest.mark.parametrize(("cause_in_call", "gain_ms"), [(False, 10), (True, None)])
+def test_what_evens_slow_iterations_as_well_is_no_gain_of_the_rest(
+    cause_in_call: bool, gain_ms: int | None
+) -> None:
+    """Those that are slow in calls are in no time that is evened."""
+    few = found("slow iterations", mean_ns=3 * MS, cause_in_call=cause_in_call)
+    gains_ms = {
+        each.kind: each.gain_ns and each.gain_ns // MS
+        for each in gains.with_gains(Basis(), [few, found("load imbalance")])  # type: ignore[arg-type]
+    }
+    assert gains_ms == {"slow iterations": gain_ms, "load imbalance": None if gain_ms else 10}

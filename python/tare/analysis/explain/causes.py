@@ -9,7 +9,7 @@ from tare.analysis.explain import computing, waiting
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import MIN_GAIN, MIN_MPI_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.gains import on_critical_path_ns
-from tare.analysis.explain.iterations import slowest
+from tare.analysis.explain.iterations import slowest, waits_for
 from tare.analysis.explain.losses import Loss, total
 from tare.analysis.explain.waiting import Group
 from tare.analysis.groups import grouped
@@ -21,21 +21,20 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
         both = (waiting.hot_spot(basis, told), computing.imbalance(basis, told))
         return [each for each in both if each is not None]
     found = [one for whole in (waiting.farm, waiting.hot_spot) if (one := whole(basis, told))]
-    slow = slowest(basis)
+    slow = _of_slow_iterations(basis, told)
+    found += slow
     for group in waiting.groups(told.losses.waits):
         if basis.share(group.time_ns) < MIN_SHARE:
             break
-        each = waiting.serialised(basis, group) or waiting.of_group(basis, group)
+        each = waiting.serialised(basis, group) or waiting.of_group(basis, group, slow)
         if group.activity is None and _costs_nothing(basis, each):
             continue
-        if slow is not None and _is_of(group, slow):
-            each = replace(slow, share=each.share, time_ns=each.time_ns, lost_ns=each.lost_ns)
         found.append(_with_order(basis, each))
         told.losses.take(group.losses)
     # Ranks that are slower at many places, at none of them by much.
     for rank_group in _by_rank(told.losses.waits):
         if basis.share(rank_group.time_ns) >= MIN_SHARE:
-            found.append(waiting.of_group(basis, rank_group))
+            found.append(waiting.of_group(basis, rank_group, slow))
             told.losses.take(rank_group.losses)
     return found + _of_calls_not_followed(basis, told, found)
 
@@ -58,15 +57,23 @@ def _costs_nothing(basis: Basis, found: Finding) -> bool:
     return on_critical_path_ns(basis, (found.function, found.at)) < MIN_GAIN * basis.net_ns
 
 
-def _is_of(group: Group, slow: Finding) -> bool:
-    """Whether few slow iterations are what the group waits for."""
-    activity = group.activity
-    if activity is None or slow.cause_in_call or activity.in_call or activity.at != slow.cause_at:
-        return False
-    of_rank_ns = group.by_cause().get(-1 if slow.cause_rank is None else slow.cause_rank, 0.0)
-    # What they take longer, each of the waiting ranks waits for; the rest is lost in all iterations.
-    waiting = len({rank for loss in group.losses for rank in loss.by_rank})
-    return 2 * of_rank_ns >= group.time_ns and 2 * waiting * slow.time_ns >= group.time_ns
+def _of_slow_iterations(basis: Basis, told: Told) -> list[Finding]:
+    """The waits for few slow iterations of a rank, if these are half of what others wait for it there.
+
+    The rest is lost in all iterations.
+    """
+    slow = slowest(basis)
+    if slow is None:
+        return []
+    of = waits_for(slow, told.losses.waits)
+    # What they take longer, each of the waiting ranks waits for.
+    ranks = {rank for loss in of for rank, time_ns in loss.by_rank.items() if time_ns}
+    waits_ns = total(of)
+    time_ns = min(float(len(ranks) * slow.time_ns), waits_ns)
+    if basis.share(time_ns) < MIN_SHARE or not slow.time_ns <= 2 * waits_ns <= 4 * time_ns:
+        return []
+    told.losses.take_part(of, time_ns / waits_ns)
+    return [replace(slow, share=basis.share(time_ns), time_ns=round(time_ns), lost_ns=round(time_ns))]
 
 
 def _with_order(basis: Basis, found: Finding) -> Finding:

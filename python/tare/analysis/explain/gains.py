@@ -5,7 +5,7 @@ The replay is on an ideal network (docs/profile.md), with and without the change
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,9 @@ MORE_THAN_CALLS = ("farm", "tiny messages", *NO_PROCESSOR)
 
 def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
     """The findings with their gains as far as these can be known, the largest first. Known ones stay."""
-    changes = [_change(basis, each) if basis.is_traced else None for each in findings]
+    is_slow = (each for each in findings if each.kind == "slow iterations" and not each.cause_in_call)
+    apart = {(each.cause_function, each.cause_at) for each in is_slow}
+    changes = [_change(basis, each, apart) if basis.is_traced else None for each in findings]
     wanted = [change for change in changes if change is not None]
     # The same without any of the work that is evened.
     removed = [_times(even) for _, _, even in wanted if even]
@@ -141,8 +143,11 @@ def _agreed(basis: Basis, one_ns: int, other_ns: int) -> int | None:
     return most_ns
 
 
-def _change(basis: Basis, of: Finding) -> ReplayChange | None:
-    """What is different without the finding; None for one that is about the time of calls themselves."""
+def _change(basis: Basis, of: Finding, apart: Collection[Line]) -> ReplayChange | None:
+    """What is different without the finding; None for one that is about the time of calls themselves.
+
+    `apart`: before the calls of these lines, few iterations are slow, which is told apart.
+    """
     if of.kind in NO_PROCESSOR:
         found = [each for each in basis.outside if each.descheduled_ns]
         # Where calls are short, it is not known when most of it was; and of threads that do not call MPI.
@@ -167,6 +172,8 @@ def _change(basis: Basis, of: Finding) -> ReplayChange | None:
     if of.kind == "slow iterations" and of.cause_rank is not None and of.mean_ns is not None:
         # What an iteration does outside MPI takes no longer than all of the median one.
         return [(of.cause_rank, site, 1.0, round(of.mean_ns)) for site in sites], [], []
+    if line in apart:  # even work would even the slow iterations as well
+        return None
     # The same work, each time evenly on all ranks; who had no processor has none still. What they do in turn
     # is even already, and of several threads of a rank it is not known which of them is slow: the gain is not
     # known.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import MIN_SHARE, SHORTEST_ITERATION_NS, Finding
-from tare.analysis.explain.losses import total
+from tare.analysis.explain.losses import Activity, Loss, total
 from tare.analysis.groups import added
 
 if TYPE_CHECKING:
@@ -19,16 +20,19 @@ def slow_iterations(basis: Basis, told: Told) -> list[Finding]:
     Those for which other ranks wait are told as waits, and those that are slow in calls with these calls.
     """
     slow = slowest(basis)
-    if slow is None or slow.cause_in_call:
+    if slow is None or slow.cause_in_call or any(each.kind == slow.kind for each in told.findings):
         return []
-    caused = (
+    return [] if 2 * total(waits_for(slow, told.losses.all)) >= slow.time_ns else [slow]
+
+
+def waits_for(slow: Finding, losses: Iterable[Loss]) -> list[Loss]:
+    """What others wait for the rank that has the slow iterations, while it does what makes them slow."""
+    activity = Activity(slow.cause_function, slow.cause_at, in_call=False)
+    return [
         loss
-        for loss in told.losses.all
-        if loss.cause_rank == slow.cause_rank
-        and loss.activity
-        and (loss.activity.at, loss.activity.in_call) == (slow.cause_at, False)
-    )
-    return [] if 2 * total(caused) >= slow.time_ns else [slow]
+        for loss in losses
+        if not slow.cause_in_call and (loss.cause_rank, loss.activity) == (slow.cause_rank, activity)
+    ]
 
 
 def slowest(basis: Basis) -> Finding | None:

@@ -29,6 +29,11 @@ class Activity:
     at: Placed
     in_call: bool
 
+    @property
+    def line(self) -> Line:
+        """The line of these calls."""
+        return self.function, self.at
+
 
 @dataclass
 class Loss:

@@ -117,7 +117,7 @@ def _blocked(basis: Basis, group: Group, cause: int) -> float | None:
     known, activity = group.blocked(), group.activity
     if known is None or activity is None:
         return known
-    times = basis.outside_ns.get((activity.function, activity.at), {})
+    times = basis.outside_ns.get(activity.line, {})
     return basis.share_blocked(cause, known, times.get(cause, 0))
 
 
@@ -159,22 +159,28 @@ def _is_steady(values: Sequence[float]) -> bool:
     return across**2 >= STEADY * along * sum((value - mean) ** 2 for value in values)
 
 
-def of_group(basis: Basis, group: Group) -> Finding:
-    """The group as what it is: an imbalance, or late messages and roots."""
+def of_group(basis: Basis, group: Group, slow: Sequence[Finding] = ()) -> Finding:
+    """The group as what it is: an imbalance, or late messages and roots.
+
+    `slow`: the slow iterations that are told apart.
+    """
     if group.activity is None or group.activity.in_call:
         is_start = group.activity is not None and meaning(group.activity.function).begins == "world"
         return finding(basis, group, "late start" if is_start else "")
     if 2 * group.of_kinds(OF_ALL) >= group.time_ns:
-        return _imbalance(basis, group)
+        return _imbalance(basis, group, slow)
     return finding(basis, group)
 
 
-def _imbalance(basis: Basis, group: Group) -> Finding:
+def _imbalance(basis: Basis, group: Group, slow_iterations: Sequence[Finding]) -> Finding:
     """Ranks wait for all others. If other ranks compute longer each time, the imbalance alternates."""
     found = finding(basis, group)
     activity = group.activity
-    times = basis.worked_ns.get((activity.function, activity.at), {}) if activity else {}
+    times = basis.worked_ns.get(activity.line, {}) if activity else {}
     times = {process.rank: times.get(process.rank, 0) for process in basis.processes}
+    for each in slow_iterations:
+        if activity and each.cause_rank in times and (each.cause_function, each.cause_at) == activity.line:
+            times[each.cause_rank] = max(times[each.cause_rank] - (each.beyond_ns or 0), 0)
     slow = slow_of(times)
     mean_ns, most_ns = _mean(times.values()), max(times.values())
     if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
@@ -216,7 +222,7 @@ def serialised(basis: Basis, group: Group) -> Finding | None:
         and not part.in_call
         and (part.function, basis.place(part.site)) == (activity.function, activity.at)
     )
-    path_ns, all_ns = sum(on_path.values()), sum(basis.outside_ns[activity.function, activity.at].values())
+    path_ns, all_ns = sum(on_path.values()), sum(basis.outside_ns[activity.line].values())
     by_cause = group.by_cause()
     most = max(by_cause.values()) / group.time_ns
     if not path_ns or path_ns < SERIAL_SHARE * all_ns or max(on_path.values()) > SERIAL_RANK_SHARE * path_ns:
