@@ -10,7 +10,7 @@ import pytest
 from made import made
 from tare._native import Loop, Process, SlowIteration
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.explain import causes, computing, iterations, waiting
+from tare.analysis.explain import causes, computing, iterations, order, waiting
 from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Activity, Line, Loss, Losses
@@ -158,3 +158,42 @@ def test_slow_iterations_of_a_rank_that_loses_more_in_all_others_are_not_told_ap
     (steady,) = causes.of_waits(of, told)
     assert (steady.kind, steady.ranks, steady.lost_ns) == ("slow rank", (2,), 1800 * MS)
     assert iterations.slow_iterations(of, told) == []
+
+
+@pytest.mark.parametrize(
+    ("gain_ms", "needless_ms"),
+    [
+        (None, 0),  # not known
+        (49, 0),
+        (100, 400),  # so much of it would not be elsewhere
+        (300, 900),
+    ],
+)
+def test_a_barrier_takes_the_waits_that_would_not_be_elsewhere(gain_ms: int | None, needless_ms: int) -> None:
+    """Rank 0 works longer before a barrier, which a collective of a root follows."""
+    asked = []
+
+    def replayed(world: int, changes: Any) -> list[Any]:
+        asked.extend(changes)
+        without_ns = [900 * MS - (gain_ms or 0) * MS]
+        obstacle = "too long" if gain_ms is None else None
+        return [SimpleNamespace(
+            world=world, obstacle=obstacle, unknown_ns=0, runtime_ns=1000 * MS, ideal_ns=900 * MS,
+            without_ns=without_ns, without_by_part_ns=without_ns,
+        )]  # fmt: skip
+
+    processes = [SimpleNamespace(trace=SimpleNamespace(records=10))]
+    of = traced({BARRIER: {0: 400, 1: 100, 2: 100, 3: 100}}, processes=processes, replayed_with=replayed)
+    gather = "MPI_Gather", place(4)
+    steps = [(*BARRIER, 10), (*gather, 11)] * 10
+    calls = [
+        order.Call(function, at, 0, 20 * (number // 2) + start, 20 * (number // 2) + start)
+        for number, (function, at, start) in enumerate(steps)
+    ]
+    told = Told([], Losses([wait(BARRIER, "wait at barrier", 0, BARRIER, r1=300, r2=300, r3=300)]))
+    needless = order._needless(of, told, calls)
+    assert asked == [([], [2], [])]
+    assert [each.lost_ns for each in needless] == ([needless_ms * MS] if needless_ms else [])
+    rest = causes.of_waits(of, told)
+    assert [(each.kind, each.ranks) for each in rest] == ([("slow rank", (0,))] if needless_ms < 900 else [])
+    assert sum(each.lost_ns for each in (*needless, *rest)) == 900 * MS

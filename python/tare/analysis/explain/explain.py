@@ -26,7 +26,7 @@ from tare.errors import CommandError
 
 
 def explain(run: Run, seen: tuple[Run, Look] | None = None) -> Explanation:
-    """Reads the trace five times, if there is one. `seen`: the second look at a run that still goes on."""
+    """Reads a trace up to six times. `seen`: the second look at a run that still goes on."""
     return explain_basis(run, Basis(run), seen)
 
 

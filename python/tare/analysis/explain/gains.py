@@ -53,6 +53,12 @@ def with_gains(basis: Basis, findings: Sequence[Finding]) -> list[Finding]:
     return sorted(found, key=lambda each: -_order(basis, each))
 
 
+def without_waiting_ns(basis: Basis, line: Line) -> int | None:
+    """What the program would take less if nobody waited in the calls of a line; None: it is not known."""
+    gains, _ = _replayed(basis, [_not_waiting(basis, line)])
+    return gains[0] if gains else None
+
+
 def _is_no_bound(basis: Basis, of: Finding, gain_ns: int, removed_ns: int | None, network_ns: int) -> bool:
     """Whether other changes than the one that was replayed would gain far more.
 
@@ -158,7 +164,7 @@ def _change(basis: Basis, of: Finding, apart: Collection[Line]) -> ReplayChange 
     line: Line = of.cause_function, of.cause_at
     times = basis.outside_ns.get(line, {})
     if of.kind == "needless barrier":
-        return [], sorted(basis.sites_of.get((of.function, of.at), ())), []
+        return _not_waiting(basis, (of.function, of.at))
     if not times or of.cause_in_call or not of.lost_ns:
         return None
     sites = basis.sites_of[line]
@@ -184,6 +190,10 @@ def _change(basis: Basis, of: Finding, apart: Collection[Line]) -> ReplayChange 
         return None
     own = {rank: 1 - worked[rank] / time_ns for rank, time_ns in times.items() if time_ns}
     return [], [], [(rank, site, share) for rank, share in own.items() for site in sites]
+
+
+def _not_waiting(basis: Basis, line: Line) -> ReplayChange:
+    return [], sorted(basis.sites_of.get(line, ())), []
 
 
 def _times(factors: Iterable[tuple[int, int, float]]) -> ReplayChange:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
-from tare.analysis.explain.losses import total
-from tare.analysis.rows import Placed, row_place
+from tare.analysis.explain.gains import without_waiting_ns
+from tare.analysis.explain.losses import Line, total
+from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
 
 if TYPE_CHECKING:
@@ -48,47 +49,59 @@ def calls_of_a_rank(basis: Basis) -> list[Call]:
 
 
 def needless_barriers(basis: Basis, told: Told) -> list[Finding]:
-    """Barriers that a collective of the same communicator follows at once. Their waits count as told.
+    """Barriers that a collective of the same communicator follows at once. What they cost counts as told.
 
     Before one in which all wait for all, the barrier costs its own time alone: who waits in it would wait in
-    the collective. Before others it costs what ranks wait in it, too.
+    the collective. Before others it costs what ranks wait in it, too, and would not wait elsewhere.
     """
     return _needless(basis, told, calls_of_a_rank(basis))
 
 
 def _needless(basis: Basis, told: Told, calls: Sequence[Call]) -> list[Finding]:
-    followed: dict[Placed, list[Call | None]] = {}
+    followed: dict[Line, list[Call | None]] = {}
     for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
         if is_barrier(call.function):
-            followed.setdefault(call.at, []).append(after if _needs_none(before, call, after) else None)
+            line = call.function, call.at
+            followed.setdefault(line, []).append(after if _needs_none(before, call, after) else None)
     found = []
-    for at, behind in followed.items():
+    for line, behind in followed.items():
         following = [call for call in behind if call is not None]
         if len(following) < FOLLOWED_SHARE * len(behind) or not following:
             continue
-        rows = [row for row in basis.lines if is_barrier(row.function) and row_place(row) == at]
-        lines = {basis.line_of_row(row) for row in rows}
+        of = [loss for loss in told.losses.left if loss.line == line]
+        own, waits = [loss for loss in of if not loss.kind], [loss for loss in of if loss.kind]
         has_waits = meaning(following[0].function).waits != "all"
-        of = [loss for loss in told.losses.left if loss.line in lines and (has_waits or not loss.kind)]
-        time_ns = total(of)
+        part = _needless_part(basis, line, total(waits)) if has_waits else 0.0
+        time_ns = total(own) + part * total(waits)
         if basis.share(time_ns) < MIN_SHARE:
             continue
-        told.losses.take(of)
+        told.losses.take(own)
+        told.losses.take_part(waits, part)
         found.append(
             Finding(
                 kind="needless barrier",
                 share=basis.share(time_ns),
                 time_ns=round(time_ns),
                 lost_ns=round(time_ns),
-                function=rows[0].function,
-                at=at,
-                calls=sum(map(basis.calls_of, rows)),
+                function=line[0],
+                at=line[1],
+                calls=sum(basis.calls_of(row) for row in basis.lines if basis.line_of_row(row) == line),
                 cause_function=following[0].function,
                 cause_at=following[0].at,
                 detail=meaning(following[0].function).waits,
             )
         )
     return found
+
+
+def _needless_part(basis: Basis, line: Line, waits_ns: float) -> float:
+    """The part of the waits in a barrier that would not be elsewhere without it."""
+    if basis.share(waits_ns) < MIN_SHARE:
+        return 0.0
+    gain_ns = without_waiting_ns(basis, line) or 0
+    if gain_ns < MIN_SHARE * basis.net_ns:
+        return 0.0
+    return min(gain_ns * basis.ranks / waits_ns, 1.0)
 
 
 def _needs_none(before: Call | None, barrier: Call, after: Call | None) -> bool:
