@@ -161,6 +161,29 @@ def test_slow_iterations_of_a_rank_that_loses_more_in_all_others_are_not_told_ap
 
 
 @pytest.mark.parametrize(
+    ("worked_ms", "kind"), [({0: 400, 1: 401}, "alternating imbalance"), ({0: 200, 1: 600}, "load imbalance")]
+)
+def test_ranks_take_turns_among_those_that_come_to_a_line(worked_ms: dict[int, int], kind: str) -> None:
+    """Ranks 2 and 3 never come there; they wait a little at the end."""
+    of = traced({BARRIER: worked_ms})
+    told = Told([], Losses([
+        wait(BARRIER, "wait at NxN", 0, BARRIER, r1=200),
+        wait(BARRIER, "wait at NxN", 1, BARRIER, r0=200),
+        wait(RECEIVE, "wait at barrier", 1, BARRIER, r2=40, r3=40),
+    ]))  # fmt: skip
+    (imbalance,) = causes.of_waits(of, told)
+    assert (imbalance.kind, imbalance.most_ns) == (kind, max(worked_ms.values()) * MS)
+    assert of.worked_ns[BARRIER] == {rank: ms * MS for rank, ms in worked_ms.items()}
+
+
+def test_ranks_that_never_come_to_a_line_may_wait_for_those_that_do() -> None:
+    of = traced({BARRIER: {0: 400, 1: 401}})
+    waits = wait(RECEIVE, "wait at barrier", 1, BARRIER, r2=400, r3=400)
+    (imbalance,) = causes.of_waits(of, Told([], Losses([waits])))
+    assert (imbalance.kind, imbalance.ranks, imbalance.mean_ns) == ("load imbalance", (0, 1), None)
+
+
+@pytest.mark.parametrize(
     ("gain_ms", "needless_ms"),
     [
         (None, 0),  # not known

@@ -176,8 +176,11 @@ def _imbalance(basis: Basis, group: Group, slow_iterations: Sequence[Finding]) -
     """Ranks wait for all others. If other ranks compute longer each time, the imbalance alternates."""
     found = finding(basis, group)
     activity = group.activity
-    times = basis.worked_ns.get(activity.line, {}) if activity else {}
-    times = {process.rank: times.get(process.rank, 0) for process in basis.processes}
+    times = {**basis.worked_ns.get(activity.line, {})} if activity else {}
+    # Ranks that are never there may wait for those that are: they do nothing before.
+    own_ns = sum(time_ns for rank, time_ns in group.by_rank().items() if rank in times)
+    if len(times) < 2 or 2 * own_ns < group.time_ns:
+        times = {process.rank: times.get(process.rank, 0) for process in basis.processes}
     for each in slow_iterations:
         if activity and each.cause_rank in times and (each.cause_function, each.cause_at) == activity.line:
             times[each.cause_rank] = max(times[each.cause_rank] - (each.beyond_ns or 0), 0)
@@ -185,7 +188,6 @@ def _imbalance(basis: Basis, group: Group, slow_iterations: Sequence[Finding]) -
     mean_ns, most_ns = _mean(times.values()), max(times.values())
     if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
         return replace(found, kind="alternating imbalance", most_ns=most_ns, mean_ns=mean_ns)
-    # Ranks that are never there do nothing before.
     others = [time_ns for rank, time_ns in times.items() if rank not in slow and time_ns]
     return replace(
         found,
