@@ -220,3 +220,14 @@ def test_a_barrier_takes_the_waits_that_would_not_be_elsewhere(gain_ms: int | No
     rest = causes.of_waits(of, told)
     assert [(each.kind, each.ranks) for each in rest] == ([("slow rank", (0,))] if needless_ms < 900 else [])
     assert sum(each.lost_ns for each in (*needless, *rest)) == 900 * MS
+
+
+def test_the_line_of_an_imbalance_is_that_in_which_the_others_lose_most() -> None:
+    """It may be MPI_Finalize, which is in no row of the profile; of a collective, only waits count."""
+    row = SimpleNamespace(imbalance_ns=200 * MS)
+    reduce, finalize = ("MPI_Allreduce", place(1)), ("MPI_Finalize", place(2))
+    of: Any = SimpleNamespace(lines=[row], line_of_row=lambda _: reduce)
+    losses = [Loss(reduce, 900 * MS), Loss(finalize, 201 * MS), Loss(finalize, 90 * MS, "wait at barrier")]
+    assert computing._main_line(of, losses) == finalize
+    assert computing._main_line(of, losses[:2]) == finalize
+    assert computing._main_line(of, losses[:1]) == reduce

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.calls import polls_in_vain
 from tare.analysis.explain.finding import MIN_SHARE, Finding
-from tare.analysis.explain.losses import total
+from tare.analysis.explain.losses import Line, Loss, total
 from tare.analysis.explain.waiting import is_one_slow, slow_of
-from tare.analysis.rows import UNKNOWN, row_place
+from tare.analysis.groups import added
+from tare.analysis.rows import UNKNOWN
 
 
 def cost_of_measuring(basis: Basis, _: Told) -> list[Finding]:
@@ -51,10 +54,8 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         return None
     slow = slow_of(times)
     others = [time_ns for rank, time_ns in times.items() if rank not in slow]
-    # Of collectives it is known what is waiting; of other calls, all of the time may be.
-    row = max(basis.lines, key=lambda each: each.imbalance_ns or each.time_ns, default=None)
-    if 2 * left < lost_ns:  # most of it is in no line
-        row = None
+    # Most of it may be in no line.
+    function, at = ("", UNKNOWN) if 2 * left < lost_ns else _main_line(basis, told.losses.left)
     # It is not known in which calls the others wait: their share is taken of each.
     part = min(lost_ns / left, 1.0) if left else 1.0
     if part < at_least:
@@ -71,8 +72,8 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         share=basis.share(lost_ns),
         time_ns=lost_ns,
         lost_ns=lost_ns,
-        function=row.function if row else "",
-        at=row_place(row) if row else UNKNOWN,
+        function=function,
+        at=at,
         ranks=slow,
         cause_rank=cause,
         cause_blocked=basis.share_blocked(
@@ -81,3 +82,11 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
         most_ns=most_ns,
         mean_ns=sum(others) / len(others) if others else mean_ns,
     )
+
+
+def _main_line(basis: Basis, losses: Iterable[Loss]) -> Line:
+    """The line in which most is lost: of collectives it is known what is waiting, of others it may be all."""
+    waits_ns = {basis.line_of_row(row): row.imbalance_ns for row in basis.lines if row.imbalance_ns}
+    lost_ns = added((loss.line, loss.time_ns) for loss in losses)
+    most = {line: min(time_ns, waits_ns.get(line, time_ns)) for line, time_ns in lost_ns.items()}
+    return max(most, key=lambda line: most[line], default=("", UNKNOWN))
