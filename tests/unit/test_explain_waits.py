@@ -11,7 +11,7 @@ from made import made
 from tare._native import Loop, Process, SlowIteration
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain import causes, computing, iterations, order, waiting
-from tare.analysis.explain.basis import Told
+from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Activity, Line, Loss, Losses
 from tare.analysis.rows import Placed, changed
@@ -231,3 +231,24 @@ def test_the_line_of_an_imbalance_is_that_in_which_the_others_lose_most() -> Non
     assert computing._main_line(of, losses) == finalize
     assert computing._main_line(of, losses[:2]) == finalize
     assert computing._main_line(of, losses[:1]) == reduce
+
+
+def test_what_ends_a_worker_is_no_task() -> None:
+    """Each worker gets a last message to which no result comes back; one has sent results to another."""
+    pairs = {(0, 1): 6, (1, 0): 5, (0, 2): 3, (2, 0): 2, (2, 1): 9, (1, 2): 0, (0, 0): 7, (1, None): 4}
+    rows = [SimpleNamespace(rank=rank, peer=peer, sent_messages=sent) for (rank, peer), sent in pairs.items()]
+    run = SimpleNamespace(peers=lambda *_: rows, rows=lambda of: of)
+    results, given = Basis.messages_with(SimpleNamespace(run=run, world=0), 0)  # type: ignore[arg-type]
+    assert (results, given) == ({1: 5, 2: 2}, {1: 6, 2: 3})
+
+    of = traced({SEND: {1: 250, 2: 320, 3: 250}})
+    of.useful_ns = {0: 0, 1: 250 * MS, 2: 320 * MS, 3: 250 * MS}
+    of.exchange = SimpleNamespace(busiest=0, busiest_messages=30, between=30)
+    of.partners = lambda _: {1, 2, 3}
+    of.messages_with = lambda _: ({1: 5, 2: 2}, {1: 6, 2: 3, 3: 5})  # of rank 3, no results come back
+    told = Told([], Losses([
+        wait(RECEIVE, "late sender", 1, SEND, r0=300), wait(BARRIER, "wait at barrier", 2, SEND, r1=200),
+    ]))  # fmt: skip
+    farm = waiting.farm(of, told)
+    assert farm is not None
+    assert (farm.calls, farm.cause_rank, farm.most_ns, farm.mean_ns) == (12, 2, 160 * MS, 50 * MS)

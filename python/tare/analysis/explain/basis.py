@@ -188,11 +188,12 @@ class Basis:
         )
         return {each for pair in pairs if rank in pair for each in pair} - {rank}
 
-    def messages_from(self, rank: int) -> dict[int, int]:
-        """The number of messages that it sends to each other rank. Reads the peers of all ranks."""
-        rows = self.run.rows(self.run.peers(["rank"], [self.world]))
-        others = [row for row in rows if row.rank == rank and row.peer not in (None, rank)]
-        return added((row.peer or 0, row.sent_messages) for row in others)
+    def messages_with(self, rank: int) -> tuple[dict[int, int], dict[int, int]]:
+        """The numbers of messages to it and from it, by the other rank. Reads the peers of all ranks."""
+        rows = list(self.run.rows(self.run.peers(["rank"], [self.world])))
+        to_it = added((row.rank, row.sent_messages) for row in rows if row.peer == rank != row.rank)
+        own = ((row.peer, row.sent_messages) for row in rows if row.rank == rank)
+        return to_it, added((peer, sent) for peer, sent in own if peer not in (None, rank))
 
     @cached_property
     def waits(self) -> list[WaitGroup]:

@@ -257,7 +257,9 @@ def farm(basis: Basis, told: Told) -> Finding | None:
     workers = {rank: time_ns for rank, time_ns in basis.useful_ns.items() if rank != master}
     if basis.useful_ns[master] > SERVES * _mean(workers.values()):
         return None
-    tasks = {rank: basis.messages_from(master).get(rank, 0) for rank in workers}
+    # A message that ends a worker is no task: no result comes back, if results come back in messages.
+    results, given = basis.messages_with(master)
+    tasks = {rank: min(given.get(rank, 0), results.get(rank, given.get(rank, 0))) for rank in workers}
     if min(tasks.values()) < 1:
         return None
     # The master waits because it has nothing to do; the workers wait for it, and at the end for one another.
