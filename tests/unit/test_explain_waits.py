@@ -8,7 +8,7 @@ from typing import Any
 import fake_native
 import pytest
 from made import made
-from tare._native import Loop, Process, SlowIteration
+from tare._native import Loop, Process, SlowIteration, WrongOrder
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.explain import causes, computing, iterations, order, waiting
 from tare.analysis.explain.basis import Basis, Told
@@ -181,6 +181,26 @@ def test_ranks_that_never_come_to_a_line_may_wait_for_those_that_do() -> None:
     waits = wait(RECEIVE, "wait at barrier", 1, BARRIER, r2=400, r3=400)
     (imbalance,) = causes.of_waits(of, Told([], Losses([waits])))
     assert (imbalance.kind, imbalance.ranks, imbalance.mean_ns) == ("load imbalance", (0, 1), None)
+
+
+@pytest.mark.parametrize(("lay_ms", "is_told"), [(60, True), (45, False)])
+def test_the_order_of_receives_is_told_though_ranks_wait_for_it_in_a_barrier(
+    lay_ms: int, is_told: bool
+) -> None:
+    """The others wait in a barrier for the same cause, and far longer."""
+    receives = made(WrongOrder, rank=0, function="MPI_Recv", site=1, waits=10, time_ns=lay_ms * MS)
+    of = traced({SEND: {1: 900}}, wrong_order=[receives])
+    told = Told([], Losses([
+        wait(RECEIVE, "late sender", 1, SEND, r0=100),
+        wait(BARRIER, "wait at barrier", 1, SEND, r2=600, r3=600),
+    ]))  # fmt: skip
+    found = {each.kind: each for each in causes.of_waits(of, told)}
+    assert ("wrong order" in found) == is_told
+    assert sum(each.lost_ns for each in found.values()) == 1300 * MS
+    if is_told:
+        wrong = found["wrong order"]
+        assert (wrong.ranks, wrong.function, wrong.cause_rank) == ((0,), "MPI_Recv", 1)
+        assert (wrong.lost_ns, wrong.most_ns) == (100 * MS, lay_ms * MS)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
         both = (waiting.hot_spot(basis, told), computing.imbalance(basis, told))
         return [each for each in both if each is not None]
     found = [one for whole in (waiting.farm, waiting.hot_spot) if (one := whole(basis, told))]
+    found += _of_wrong_order(basis, told)
     slow = _of_slow_iterations(basis, told)
     found += slow
     for group in waiting.groups(told.losses.waits):
@@ -29,7 +30,7 @@ def of_waits(basis: Basis, told: Told) -> list[Finding]:
         each = waiting.serialised(basis, group) or waiting.of_group(basis, group, slow)
         if group.activity is None and _costs_nothing(basis, each):
             continue
-        found.append(_with_order(basis, each))
+        found.append(each)
         told.losses.take(group.losses)
     # Ranks that are slower at many places, at none of them by much.
     for rank_group in _by_rank(told.losses.waits):
@@ -76,16 +77,19 @@ def _of_slow_iterations(basis: Basis, told: Told) -> list[Finding]:
     return [replace(slow, share=basis.share(time_ns), time_ns=round(time_ns), lost_ns=round(time_ns))]
 
 
-def _with_order(basis: Basis, found: Finding) -> Finding:
-    """A wait for a message, during most of which another lay there, is one of the order of receives."""
-    time_ns = sum(
-        each.time_ns
-        for each in basis.run.wait_report.wrong_order
-        if (each.world, each.function, basis.place(each.site)) == (basis.world, found.function, found.at)
-    )
-    if found.kind != "late sender" or 2 * time_ns < found.time_ns:
-        return found
-    return replace(found, kind="wrong order", most_ns=time_ns)
+def _of_wrong_order(basis: Basis, told: Told) -> list[Finding]:
+    """The waits for messages at a line, during most of which another one lay there."""
+    found = []
+    lay_there = [each for each in basis.run.wait_report.wrong_order if each.world == basis.world]
+    for line, on_ranks in grouped(lay_there, lambda each: (each.function, basis.place(each.site))).items():
+        of = [loss for loss in told.losses.waits if (loss.kind, loss.line) == ("late sender", line)]
+        time_ns, most_ns = sum(each.time_ns for each in on_ranks), max(each.time_ns for each in on_ranks)
+        if not of or 2 * time_ns < total(of) or most_ns < MIN_SHARE * basis.net_ns:
+            continue
+        group = Group(waiting.groups(of)[0].activity, of)
+        found.append(replace(waiting.finding(basis, group, "wrong order"), most_ns=time_ns))
+        told.losses.take(of)
+    return found
 
 
 def _by_rank(losses: Sequence[Loss]) -> list[Group]:
