@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from made import made
 from tare._native import Process, Scheduling
+from tare.analysis.explain import explain
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.finding import Explanation, Finding
 from tare.analysis.rows import Placed
@@ -201,6 +202,13 @@ def test_a_gain_is_said_where_it_is_known() -> None:
     assert explanation.sentence(row).endswith("of it).")
     assert explanation.sentence(replace(row, gain_ns=0)).endswith(" no faster.")
     assert explanation.sentence(replace(row, gain_ns=1_500_000_000)).endswith("up to 1.50 s less.")
+
+
+def test_what_gains_nothing_is_said_last() -> None:
+    slow = replace(finding("slow rank"), gain_ns=0)
+    found = [finding("late sender"), slow, finding("not explained"), finding("oversubscription")]
+    kinds = [each.kind for each in explain._ordered(found)]
+    assert kinds == ["oversubscription", "late sender", "not explained", "slow rank"]
 
 
 def test_what_is_lost_adds_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) 
         found.append(rest)
     if not (is_too_short or is_stuck) and (open_calls := calls.under_way(basis, told)):
         found.insert(0, open_calls)
-    found.sort(key=lambda each: each.kind != "oversubscription")  # what follows may be due to it
     return Explanation(
-        findings=(*first, *found)[:MAX_FINDINGS],
+        findings=(*first, *_ordered(found))[:MAX_FINDINGS],
         mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
         ranks=basis.ranks if basis.uses_mpi else 0,
         **fields(basis, ("net_ns", "total_ns", "lost_ns", "is_traced", "is_too_long")),
@@ -58,6 +58,11 @@ def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) 
         is_too_short=is_too_short,
         notes=(*notes, *_notes(basis)),
     )
+
+
+def _ordered(found: Sequence[Finding]) -> list[Finding]:
+    """Puts what the others may be due to first, and what would gain nothing last."""
+    return sorted(found, key=lambda each: (each.kind != "oversubscription", each.gain_ns == 0))
 
 
 def _look(basis: Basis, told: Told, notes: list[str]) -> None:
