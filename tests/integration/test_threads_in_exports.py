@@ -19,6 +19,18 @@ from exporting import exported, rows
 SOURCE = ROOT / "examples" / "uneven.c"
 
 
+BARRIER = """#include <omp.h>
+#include <unistd.h>
+int main(void) {
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num()) usleep(20000);
+#pragma omp barrier
+  }
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def run(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with two threads."""
@@ -92,6 +104,22 @@ def test_folded_stacks_have_each_time_once(tare: Path, run: Path, tmp_path: Path
     assert not re.search("omp_parallel|omp_implicit_task", "\n".join(folded))
     in_program = sum(each["time_ns"] for each in functions if each["source"] == "program")
     assert sum(int(line.rpartition(" ")[2]) for line in folded) == in_program
+
+
+def test_folded_stacks_have_each_time_once_without_samples(tare: Path, tmp_path: Path) -> None:
+    """What contains other constructs is left out; what is in it is there: here, the barrier of a region."""
+    source, program, to = tmp_path / "barrier.c", tmp_path / "barrier", tmp_path / "run"
+    source.write_text(BARRIER)
+    subprocess.run(["gcc", "-g", "-fopenmp", source, "-o", program], check=True)
+    subprocess.run([tare, "run", "-q", "--with", "openmp", "-o", to, "--", program], timeout=120, check=True)
+    done = subprocess.run(
+        [tare, "profile", to, "--by", "function", "--json"], capture_output=True, text=True, check=True
+    )
+    times = {row["function"]: row["time_ns"] for row in json.loads(done.stdout)["rows"]}
+    assert times["omp_parallel"] > times["omp_barrier"] > 0
+    folded = exported(tare, to, "folded", tmp_path / "out").read_text().splitlines()
+    assert {line.rpartition(" ")[0].rpartition(";")[2] for line in folded} == {"omp_barrier"}
+    assert sum(int(line.rpartition(" ")[2]) for line in folded) == times["omp_barrier"]
 
 
 def test_the_timeline_of_the_page(tare: Path, run: Path, browser: Any, tmp_path: Path) -> None:

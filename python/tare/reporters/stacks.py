@@ -1,7 +1,7 @@
 """The call paths of a run as folded stacks, and as a file for speedscope.
 
-They have the time in calls by call path and rank, and, if stacks were sampled, the processor time of the
-program between these calls.
+They have the time in calls by call path and rank, without constructs that contain others, and, if stacks
+were sampled, the processor time of the program between these calls.
 
 Folded stacks are one line for each path, outermost function first, and its nanoseconds: what flamegraph.pl,
 inferno and speedscope read. The other file is described at
@@ -51,13 +51,12 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
         name = f"world {world} rank {rank}" if several else f"rank {rank}" if rank >= 0 else "no rank"
         return found.setdefault((world, rank), Stacks(name))
 
-    sampled_rows = stacks.samples(recorded, chosen)
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
-        if not row.timed or row.time_ns <= 0 or (sampled_rows and functions.contains_program(row.function)):
-            continue  # what such a construct contains is in the samples
+        if not row.timed or row.time_ns <= 0 or functions.contains_program(row.function):
+            continue
         path = profile.call_path(row.site, recorded.sites)
         of_rank(row.world, row.rank).paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
-    for sampled in sampled_rows:
+    for sampled in stacks.samples(recorded, chosen):
         if sampled.activity == "program":
             path = profile.call_path(sampled.site, recorded.sites)
             of_rank(sampled.world, sampled.rank).paths.append(([*_places(path)], sampled.time_ns))
