@@ -89,8 +89,18 @@ def test_what_is_not_known_of_the_whole_run_is_not_compared() -> None:
     assert found.functions == found.sites == []
     assert set(found.figures) & {"mpi", "computing", "bytes", "blocked"} == set()
     assert {"wall", "net", "calls"} <= set(found.figures)
-    (line,) = [line for line in reporter.notes(found.exact, noise_known=False)]
+    line, estimated = reporter.notes(found.exact, noise_known=False)
     assert "calls of functions are exact" in line
+    assert estimated == reporter.ESTIMATED
+
+
+def test_what_is_estimated_is_said_of_runs_with_a_budget_alone() -> None:
+    """Whether the noise is known or not."""
+    of_whole = diff.difference([measured()], [measured()])
+    of_budget = diff.difference([measured()], [thinned(whole=True)])
+    for noise_known in (False, True):
+        assert reporter.ESTIMATED not in reporter.notes(of_whole.exact, noise_known=noise_known)
+        assert reporter.ESTIMATED in reporter.notes(of_budget.exact, noise_known=noise_known)
 
 
 def test_look_ups_whose_number_is_the_same_are_no_difference() -> None:

@@ -33,6 +33,9 @@ TITLES = {
     "bytes": "bytes",
 }
 LISTED = 8
+ESTIMATED = (
+    "Bytes and times in calls are estimates for the whole run, where some were only counted (docs/budget.md)."
+)
 CODE_NOTE = (
     "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "
     "difference, of the sampling alone. Real: no if the difference may be chance of the samples"
@@ -138,7 +141,7 @@ def failed_runs(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
 
 
 def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
-    """What the column "Real" means, depending on whether runs were repeated."""
+    """What the column "Real" means, depending on whether runs were repeated, and what is estimated."""
     if noise_known:
         yield (
             "Real: yes if the difference exceeds the noise (Welch's t-test at 95 %, corrected by Holm for "
@@ -150,6 +153,13 @@ def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
             "Real: ? as one run on each side does not tell how much times vary by themselves; "
             f"{which} are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
         )
+    yield from estimated(exact)
+
+
+def estimated(exact: Collection[str]) -> Iterator[str]:
+    """Says whether the figures are estimates, of runs that counted some calls only."""
+    if "bytes" not in exact:
+        yield ESTIMATED
 
 
 def verdict(gate: Gate) -> str:
