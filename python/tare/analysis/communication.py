@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tare.analysis.ranks import largest_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tare._native import Process
     from tare._tables import ProfileRow
     from tare.runs.run import Run
 
@@ -19,7 +19,7 @@ MAX_GROUPS = 64
 
 @dataclass(frozen=True)
 class Sent:
-    """What ranks sent to one another, in the world with the most ranks."""
+    """What ranks sent to one another, in the largest world."""
 
     world: int
     size: int  # number of ranks of the world
@@ -29,20 +29,10 @@ class Sent:
     bytes: dict[tuple[int, int], int]  # the same
 
 
-def largest_world(run: Run) -> list[Process]:
-    """The processes of the world with the most ranks, by rank."""
-    counts = Counter(process.world for process in run.processes)
-    if not counts:
-        return []
-    world = max(counts, key=lambda each: counts[each])
-    return [process for process in run.processes if process.world == world and process.rank >= 0]
-
-
 def sent(run: Run, most: int) -> Sent | None:
     """None if no rank has sent to a known one. Of more than `most` ranks, groups of neighbours."""
-    counts = Counter(process.world for process in run.processes)
     found = {each.world: each for each in run.exchanges(most)}
-    world = found.get(max(counts, key=lambda each: counts[each], default=-1))
+    world = found.get(largest_world(run.processes))
     if world is None or not world.cells:
         return None
     return Sent(

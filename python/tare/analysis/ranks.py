@@ -47,6 +47,25 @@ def of_ranks(processes: Sequence[Process]) -> list[Process]:
     return found or list(processes)
 
 
+def largest_world(processes: Sequence[Process]) -> int:
+    """The world that is shown where there is room for one; -1 if no process has a rank.
+
+    Its ranks have the most net time together; if none has any, it has the most ranks with results.
+    """
+    sums: dict[int, tuple[int, int]] = {}
+    for process in processes:
+        if process.rank >= 0:
+            net_ns, ranks = sums.get(process.world, (0, 0))
+            sums[process.world] = net_ns + process.net_ns, ranks + process.has_results
+    return max(sums, key=lambda world: sums[world], default=-1)
+
+
+def of_largest_world(processes: Sequence[Process]) -> list[Process]:
+    """The ranks of the largest world, in their order."""
+    world = largest_world(processes)
+    return [process for process in processes if process.world == world and process.rank >= 0]
+
+
 def mpi_versions(processes: Sequence[Process]) -> list[str]:
     """The versions of MPI, each once and on one line, without the package that Open MPI tells."""
     told = (" ".join(process.mpi.split(", package:")[0].split()) for process in processes)

@@ -2,7 +2,7 @@
 
 POP: global efficiency is the parallel efficiency times the computation scaling, which is the useful time
 of all ranks of the first run over that of a run. M. Wagner et al. (2017) define them, see docs/profile.md.
-All is of the world with the most ranks of each run.
+All is of the largest world of each run (ranks.py).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.communication import largest_world
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed, useful_ns
 from tare.analysis.profile import summed
+from tare.analysis.ranks import of_largest_world
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET
 
@@ -48,7 +48,10 @@ class ScaledLine:
 
 def points(runs: Sequence[Run]) -> list[Point]:
     """One for each run, those with fewer ranks first; the first is what the others are compared with."""
-    found = [(_efficiency(run), sum(map(useful_ns, largest_world(run))), run) for run in by_ranks(runs)]
+    found = [
+        (_efficiency(run), sum(map(useful_ns, of_largest_world(run.processes))), run)
+        for run in by_ranks(runs)
+    ]
     if not found:
         return []
     first, first_useful_ns, _ = found[0]
@@ -74,7 +77,7 @@ def lines(runs: Sequence[Run]) -> list[ScaledLine]:
     """The lines in the order of the growth of their shares, the largest first."""
     shares: list[dict[tuple[str, Placed], float]] = []
     for run in by_ranks(runs):
-        ranks = largest_world(run)
+        ranks = of_largest_world(run.processes)
         total_ns = sum(process.threads_ns for process in ranks)
         of: dict[tuple[str, Placed], float] = {}
         for row in summed(run, ["line"]):
@@ -95,10 +98,10 @@ def lines(runs: Sequence[Run]) -> list[ScaledLine]:
 
 def by_ranks(runs: Sequence[Run]) -> list[Run]:
     """The runs, those with fewer ranks first."""
-    return sorted(runs, key=lambda run: len(largest_world(run)))
+    return sorted(runs, key=lambda run: len(of_largest_world(run.processes)))
 
 
 def _efficiency(run: Run) -> Efficiency:
-    ranks = largest_world(run)
+    ranks = of_largest_world(run.processes)
     found = replayed(efficiencies(ranks), ranks, lambda: run.replayed_worlds, always=False)
     return found[0]

@@ -18,7 +18,7 @@ LATENCIES_LISTED = 500
 def matrix(run: Run) -> dict[str, Any] | None:
     """Messages and bytes sent from each group of ranks to each; None if no rank has sent to a known one.
 
-    Of the world with the most ranks.
+    Of the largest world.
     """
     found = communication.sent(run, communication.MAX_GROUPS)
     if found is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import communication, profile
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.ranks import are_mpi_shares_known
+from tare.analysis.ranks import are_mpi_shares_known, of_largest_world
 from tare.reporters import drawing
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def sizes(out: Console, recording: Run) -> None:
 
 def ranks(out: Console, recording: Run) -> None:
     """How long ranks compute; of many, groups of neighbours, with the longest of each behind the mean."""
-    of_world = communication.largest_world(recording)
+    of_world = of_largest_world(recording.processes)
     if len(of_world) < 2 or not are_mpi_shares_known(of_world):
         return
     computing = [useful_ns(process) for process in of_world]

@@ -14,7 +14,7 @@ from tare.analysis.explain.finding import BLOCKED, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
-from tare.analysis.ranks import are_mpi_shares_known, total_unreturned_ns
+from tare.analysis.ranks import are_mpi_shares_known, largest_world, total_unreturned_ns
 from tare.analysis.rows import Placed, changed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
 from tare.functions import OUTSIDE_NET
@@ -69,7 +69,7 @@ class Basis:
             run.expect_profile(["line", "rank"], ["site"])
         run.expect_exchanges(MAX_GROUPS)
         worlds = by_world(run.processes)
-        self.world = max(worlds, key=lambda each: sum(p.net_ns for p in worlds[each]), default=-1)
+        self.world = largest_world(run.processes)
         self.processes: Sequence[Process] = worlds.get(self.world, [])
         self.uses_mpi = bool(worlds)
         if not worlds:  # what the processes do without MPI
