@@ -32,6 +32,7 @@ def of_rows(found: Sequence[ProfileRow], sites: Sequence[Site]) -> list[dict[str
             "path": list(paths.lines(call_path(row.site, sites))),
             "class": class_of(row.function),
             "outside": row.function in OUTSIDE_NET,
+            "source": meaning(row.function).source,
         }
         for row in found
     ]

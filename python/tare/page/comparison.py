@@ -8,7 +8,7 @@ from tare.analysis import diff
 from tare.analysis.explain.explain import explain_basis
 from tare.page import overview
 from tare.reporters import explanation, terminal
-from tare.reporters.diff import TITLES
+from tare.reporters.diff import TITLES, estimated
 
 if TYPE_CHECKING:
     from tare.analysis.compare import Comparison
@@ -23,6 +23,7 @@ def of_runs(run: Run, other: Run, basis: Basis, other_basis: Basis) -> dict[str,
     """`run` is that of the page; changes are from the other one to it."""
     found = diff.difference([other], [run])
     return {
+        "notes": list(estimated(found.exact)),
         "sides": [_side(other, other_basis), _side(run, basis)],
         "figures": [
             {"title": TITLES[metric], "kind": KINDS.get(metric, "time"), **_both(figures)}
@@ -38,7 +39,10 @@ def _side(run: Run, basis: Basis) -> dict[str, Any]:
         "run": str(run.run_dir.resolve()),
         "start_ns": run.start_ns,
         "ranks": basis.ranks,
+        "world": basis.world,
+        "worlds": run.worlds,
         "parts": overview.parts_of(run),
+        "share_unknown": overview.why_no_share(run),
         "findings": explanation.sentences(explain_basis(run, basis), run.start_ns),
     }
 

@@ -15,6 +15,7 @@ from tare.page import call_sites, comparison, flames, instances, messages, overv
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
 from tare.page.timeline import WAITS_RECORDS
+from tare.reporters.tables import OUTSIDE
 from tare.words import WORDS
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ def _expect(run: Run) -> None:
 
 def _phases(run: Run) -> list[dict[str, Any]]:
     found = tables.phase_rows(run, ["phase"], profile.Chosen())
+    if all(row.phase is None for row in found):
+        return []
     names = tables.columns("phase", ["phase"])
-    return [fields(row, names) for row in found] if len(found) > 1 else []  # else all is outside of phases
+    return [{**fields(row, names), "phase": OUTSIDE if row.phase is None else row.phase} for row in found]
 
 
 def _environment(run: Run) -> dict[str, Any]:

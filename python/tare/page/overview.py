@@ -11,7 +11,7 @@ from tare.analysis.efficiency import NO_TRACE, Efficiency, efficiencies, parts, 
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
-from tare.reporters import explanation, last_calls, scheduling
+from tare.reporters import budget, explanation, last_calls, scheduling
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 from tare.runs import missing
 
@@ -28,6 +28,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
     found = _efficiencies(run)
+    world = _largest(found, processes)
     share = (
         spread(ranks.of_ranks([each for each in processes if each.has_results]), ranks.mpi_share)
         if ranks.use_mpi(processes) and ranks.are_mpi_shares_known(processes)
@@ -58,10 +59,11 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
             "max": share.most,
             "max_rank": _named(run, share.max_at),
         },
+        "share_unknown": why_no_share(run),
         "efficiency": [asdict(each) for each in found],
-        "parts": _parts(found),
-        "ended_early": _have_some_ended_early(run, found),
-        "not_replayed": _why_not_replayed(found),
+        "parts": _parts(world),
+        "ended_early": _have_some_ended_early(run, world),
+        "not_replayed": _why_not_replayed(world),
         "cost": record(cost),
         "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
@@ -90,7 +92,12 @@ TITLES = {
 
 def parts_of(run: Run) -> list[dict[str, Any]]:
     """What the time of its largest world goes to."""
-    return _parts(_efficiencies(run))
+    return _parts(_largest(_efficiencies(run), run.processes))
+
+
+def why_no_share(run: Run) -> str | None:
+    """Why it is not known how long ranks are in MPI, if it is not."""
+    return None if ranks.are_mpi_shares_known(run.processes) else budget.NO_SHARE
 
 
 def _efficiencies(run: Run) -> list[Efficiency]:
@@ -98,26 +105,24 @@ def _efficiencies(run: Run) -> list[Efficiency]:
     return replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
 
 
-def _largest(found: Sequence[Efficiency]) -> Efficiency | None:
-    return max(found, key=lambda each: each.ranks * each.net_ns, default=None)
+def _largest(found: Sequence[Efficiency], processes: Sequence[Process]) -> Efficiency | None:
+    world = ranks.largest_world(processes)
+    return next((each for each in found if each.world == world), None)
 
 
-def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
-    world = _largest(found)
+def _parts(world: Efficiency | None) -> list[dict[str, Any]]:
     shares = {} if world is None else parts(world)
     return [{"name": name, "title": TITLES[name], "share": share} for name, share in shares.items()]
 
 
-def _have_some_ended_early(run: Run, found: Sequence[Efficiency]) -> bool:
+def _have_some_ended_early(run: Run, world: Efficiency | None) -> bool:
     """Whether ranks ended before others, so that what those computed longer is no imbalance."""
-    world = _largest(found)
     ended = [each for each in run.processes if world and each.world == world.world and not each.finalized]
     return any(each.net_ns < ENDED_EARLY * world.net_ns for each in ended if world)
 
 
-def _why_not_replayed(found: Sequence[Efficiency]) -> str | None:
+def _why_not_replayed(world: Efficiency | None) -> str | None:
     """Why it is not known what is waiting and what is transfer."""
-    world = _largest(found)
     if world is None or world.not_replayed is None:
         return None
     if world.not_replayed == NO_TRACE:
@@ -132,7 +137,7 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
         notes.append("The run is still going on: these are the figures of one moment.")
     if not ranks.use_mpi(run.processes) and not run.missing:
         notes.append("No process of this run has called MPI.")
-    notes.extend(f"{text[0].upper()}{text[1:]}." for text in last_calls.sentences(run))
+    notes.extend(map(_sentence, last_calls.sentences(run)))
     trace = run.total_trace()
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record was dropped", "records were dropped")
@@ -144,7 +149,14 @@ def _notes(run: Run, sites: Sequence[ProfileRow]) -> list[str]:
         threads = units.number_of(unmeasured, "thread was", "threads were")
         notes.append(f"{threads} not measured: there was no memory for the buffers.")
     texts = [scheduling.sentence(run.meta, run.processes), *ranks.reductions(run.processes)]
-    notes.extend(f"{text[0].upper()}{text[1:]}." for text in texts if text)
+    notes.extend(_sentence(text) for text in texts if text)
     if any(row.function == "other" for row in sites):
-        notes.append(OVERFLOW_NOTE)
-    return notes + retimed.sentences(run.retimed) + run.warnings
+        notes.append(_sentence(OVERFLOW_NOTE))
+    return [*notes, *retimed.sentences(run.retimed), *map(_sentence, run.warnings)]
+
+
+def _sentence(text: str) -> str:
+    """A line of a verb as a sentence; names with which it begins, such as `node.tare:`, stay."""
+    first, _, _ = text.partition(" ")
+    begin = text[:1].upper() + text[1:] if first.isalpha() else text
+    return begin if begin.endswith((".", "!", "?")) else f"{begin}."

@@ -10,6 +10,7 @@ from tare import units
 if TYPE_CHECKING:
     from tare.analysis.budget import Kept
 
+NO_SHARE = "too few spells were measured to estimate what the calls took that were only counted"
 ALL = 0.9995  # of the time: shown as 100.0 %
 
 

@@ -165,9 +165,7 @@ def _spread(processes: Sequence[Process]) -> str:
         return NOTHING
     found = spread(processes, ranks.mpi_share)
     if found is None or not ranks.are_mpi_shares_known(processes):
-        return (
-            "not known: too few spells were measured to estimate what the calls took that were only counted"
-        )
+        return f"not known: {budget_lines.NO_SHARE}"
     if len(processes) == 1:
         return f"{units.percent(found.most)} of the time"
     several = len({process.world for process in processes}) > 1

@@ -16,24 +16,27 @@
   function details(site, content) {
     const facts = [
       ["Calls", format.grouped(site.calls)],
-      ["Time", `${format.duration(site.time_ns)}; mean ${format.duration(site.mean_ns)}, ${format.duration(site.min_ns)} to ${format.duration(site.max_ns)}`],
-      site.ranks ? ["Over ranks", `${format.numberOf(site.ranks, "rank")}, ${format.duration(site.rank_min_ns)} (rank ${site.rank_min}) to ${format.duration(site.rank_max_ns)} (rank ${site.rank_max})`] : null,
+      ["Time", site.time_ns === null ? "only counted" : `${format.time(site)}; mean ${format.duration(site.mean_ns)}, ${format.duration(site.min_ns)} to ${format.duration(site.max_ns)}`],
+      site.ranks && site.rank_min >= 0 ? ["Over ranks", `${format.numberOf(site.ranks, "rank")}, ${format.duration(site.rank_min_ns)} (rank ${site.rank_min}) to ${format.duration(site.rank_max_ns)} (rank ${site.rank_max})`] : null,
       site.imbalance_ns ? ["Imbalance", `${format.duration(site.imbalance_ns)} beyond the rank with the least time`] : null,
       site.waited_ns ? ["In waits", `${format.duration(site.waited_ns)} of calls that waited for requests of this place`] : null,
       site.bytes ? ["Bytes", format.size(site.bytes)] : null,
       site.received ? ["Received", format.size(site.received)] : null,
     ].filter(Boolean);
     return [
-      element("h3", {}, swatch(site.class), `${site.function} at ${site.where}`),
+      element("h3", {}, swatch(site.class), site.where === null || site.where === format.NOTHING ? site.function : `${site.function} at ${site.where}`),
       element("div", { class: "columns" },
         element("div", {}, element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-          element("h3", {}, "Call path, innermost first"),
-          element("ol", { class: "path mono" }, (site.path.length ? site.path : ["not known"]).map((frame) => element("li", {}, frame)))),
-        element("div", {}, element("h3", {}, site.file || "Source"), sourceOf(site, content.sources))),
+          ...(site.path === null ? [element("p", { class: "muted" }, `${format.numberOf(site.sites, site.where === null ? "call site" : "call path")}; “Call path” above the table shows each.`)] : [
+            element("h3", {}, "Call path, innermost first"),
+            element("ol", { class: "path mono" }, (site.path.length ? site.path : ["not known"]).map((frame) => element("li", {}, frame)))])),
+        site.where === null ? null : element("div", {}, element("h3", {}, site.file || "Source"), sourceOf(site, content.sources))),
     ];
   }
 
-  // Sums of calls that have the key in common.
+  // Sums of calls that have the key in common. What is known of one of them alone, or differs, is null in the sum.
+  const both = (of, a, b) => (a === null ? b : b === null ? a : of(a, b));
+  const add = (a, b) => a + b;
   function grouped(sites, keyOf) {
     const groups = new Map();
     for (const site of sites) {
@@ -43,12 +46,13 @@
         groups.set(key, { ...site, sites: 1 });
         continue;
       }
-      for (const name of ["calls", "counted", "time_ns", "bytes", "received", "waited_ns", "estimated_calls"]) sum[name] = sum[name] === null ? site[name] : sum[name] + site[name];
-      sum.imbalance_ns = sum.imbalance_ns === null && site.imbalance_ns === null ? null : (sum.imbalance_ns ?? 0) + (site.imbalance_ns ?? 0);
+      for (const name of ["calls", "counted", "time_ns", "bytes", "received", "waited_ns", "estimated_calls", "imbalance_ns"]) sum[name] = both(add, sum[name], site[name]);
+      for (const name of ["where", "caller", "file", "line"]) if (sum[name] !== site[name]) sum[name] = null;
+      if (sum.path?.join("\n") !== site.path.join("\n")) sum.path = null;
       sum.timed ||= site.timed;
-      sum.max_ns = Math.max(sum.max_ns, site.max_ns);
-      sum.min_ns = Math.min(sum.min_ns, site.min_ns);
-      sum.mean_ns = sum.calls > sum.counted ? sum.time_ns / (sum.calls - sum.counted) : 0;
+      sum.max_ns = both(Math.max, sum.max_ns, site.max_ns);
+      sum.min_ns = both(Math.min, sum.min_ns, site.min_ns);
+      sum.mean_ns = sum.timed ? sum.time_ns / (sum.calls - sum.counted) : null;
       sum.ranks = null;
       sum.sites += 1;
     }
@@ -65,11 +69,12 @@
     const all = content.sites.map((site, id) => ({ ...site, id, share: total && !site.outside ? site.time_ns / total : null, calls: site.calls, ...(site.timed ? {} : { time_ns: null, mean_ns: null, max_ns: null, min_ns: null }) }));
     const chosen = element("div", { class: "panel detail", "aria-live": "polite" });
     chosen.hidden = true;
+    const others = [...new Set(all.map((site) => site.source))].filter((source) => source && source !== "MPI").sort();
     const holder = element("div", {});
     const buttons = Object.entries(BY).map(([name, [title]]) => element("button", { type: "button", "data-by": name, onclick: () => show(name) }, title));
     into.append(
       element("h2", {}, "Call sites"),
-      element("p", { class: "lead" }, "Where the program calls MPI, and how it came there. Choose a row for its call path and source text. “Of MPI” is the share of all time in MPI between MPI_Init and MPI_Finalize."),
+      element("p", { class: "lead" }, `Where the program calls MPI${others.length ? ` and other sources of events (${others.join(", ")})` : ""}, and how it came there. Choose a row for its call path and source text. “Of MPI” is the share of all time in MPI between MPI_Init and MPI_Finalize.`),
       ...(content.overview.measured_only ? [element("p", { class: "notice" }, content.overview.measured_only)] : []),
       element("div", { class: "tools" }, element("span", { class: "group", role: "group", "aria-label": "A row stands for" }, buttons)),
       holder, chosen);
@@ -80,7 +85,6 @@
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.by === kind));
       const rows = grouped(all, BY[kind][1]);
       for (const row of rows) row.share = row.outside || !total || !row.timed ? null : row.time_ns / total;
-      if (kind === "function") for (const row of rows) row.where = row.caller = null;
       holder.replaceChildren();
       const hasWorlds = content.overview.worlds > 1;
       tare.table(holder, {
@@ -88,7 +92,7 @@
         label: "call sites",
         rows,
         sort: ["time_ns", "desc"],
-        text: (row) => `${row.function} ${row.where ?? ""} ${row.caller ?? ""} ${kind === "site" ? row.path.join(" ") : ""}`,
+        text: (row) => (kind === "function" ? row.function : `${row.function} ${row.where ?? ""} ${row.caller ?? ""} ${kind === "site" ? row.path.join(" ") : ""}`),
         columns: [
           { title: "Function", field: "function", kind: "text" },
           ...(kind === "function" ? [] : [
@@ -96,7 +100,7 @@
             { title: "Caller", field: "caller", kind: "text", hover: (row) => row.caller }]),
           ...(hasWorlds ? [{ title: "World", field: "world" }] : []),
           { title: "Calls", field: "calls" },
-          { title: "Time", field: "time_ns", kind: "time" },
+          { title: "Time", field: "time_ns", kind: "time", of: format.time },
           { title: "Of MPI", field: "share", kind: "share" },
           { title: "Mean", field: "mean_ns", kind: "time" },
           { title: "Longest", field: "max_ns", kind: "time" },

@@ -12,7 +12,9 @@
       element("h3", {}, `${title}: ${of.program}`),
       element("p", { class: "muted" }, `${format.numberOf(of.ranks, "rank")}, ${new Date(of.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC, ${of.run}`),
       element("ol", { class: "findings" }, of.findings.map((finding) => element("li", {}, finding))),
-      element("ul", { class: "legend column" }, of.parts.map(share)));
+      of.parts.length ? element("ul", { class: "legend column" }, of.parts.map(share)) : null,
+      of.share_unknown ? element("p", { class: "muted" }, `How long ranks are in MPI is not known: ${of.share_unknown}.`) : null,
+      tare.aloneOf({ overview: of }, of.world));
   }
 
   function figures(rows) {
@@ -27,6 +29,7 @@
   function draw(into, { comparison }) {
     into.append(element("h2", {}, "Comparison"),
       element("p", { class: "lead" }, "This run beside another one. Of single runs it is not known which differences are noise: tare diff compares repeated ones."),
+      ...comparison.notes.map((note) => element("p", { class: "notice" }, note)),
       element("div", { class: "two" }, side(comparison.sides[0], "The other run"), side(comparison.sides[1], "This run")),
       figures(comparison.figures));
     const holder = element("div", {});

@@ -13,20 +13,20 @@
       empty: "No waiting in collectives or for requests was seen.",
       columns: [
         { title: "Function", field: "function", kind: "text" }, { title: "Where", field: "where", kind: "text", hover: (row) => row.file },
-        { title: "Caller", field: "caller", kind: "text" }, { title: "Calls", field: "calls" },
+        { title: "Caller", field: "caller", kind: "text" }, ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []), { title: "Calls", field: "calls" },
         { title: "Imbalance", field: "imbalance_ns", kind: "time" }, { title: "In waits", field: "waited_ns", kind: "time" },
-        { title: "Slowest rank", field: "rank_max", kind: "count" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+        { title: "Slowest rank", field: "rank_max", kind: "rank" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
       ],
     });
     if (!content.phases.length) return;
     const phases = element("div", {});
     into.append(element("h3", {}, "Phases"), phases);
     tare.table(phases, {
-      name: "phases", label: "phases", rows: content.phases.map((row, id) => ({ ...row, id, phase: row.phase ?? "outside of phases" })), sort: ["time_ns", "desc"], text: (row) => row.phase,
+      name: "phases", label: "phases", rows: content.phases.map((row, id) => ({ ...row, id })), sort: ["time_ns", "desc"], text: (row) => row.phase,
       columns: [
         { title: "Phase", field: "phase", kind: "text" }, ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []), { title: "Entered", field: "entries" }, { title: "Time", field: "time_ns", kind: "time" },
         { title: "Share in calls", field: "calls_share", kind: "share" }, { title: "Timed calls", field: "timed_calls" }, { title: "Bytes", field: "bytes", kind: "size" },
-        { title: "Slowest rank", field: "rank_max", of: (row) => (row.rank_max < 0 ? format.NOTHING : row.rank_max) }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+        { title: "Slowest rank", field: "rank_max", kind: "rank" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
       ],
     });
   }
@@ -40,7 +40,7 @@
       text: (row) => `rank ${row.rank}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
       columns: [
         ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank", of: (row) => (row.rank < 0 ? format.NOTHING : row.rank) }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
+        { title: "Rank", field: "rank", kind: "rank" }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
         { title: "Flushes", field: "flushes" }, { title: "Flushing", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
         { title: "Written", field: "flush_bytes", kind: "size" }, { title: "Dropped", field: "dropped" },
       ],
@@ -63,7 +63,7 @@
     into.append(element("h3", {}, "Communicators"), holder);
     tare.table(holder, {
       label: "communicators", rows: environment.communicators.map((row, id) => ({ ...row, id, kind: row.inter ? "inter" : "intra", name: row.name || `#${id}` })), sort: ["size", "desc"], text: (row) => row.name,
-      columns: [{ title: "Name", field: "name", kind: "text" }, { title: "Ranks", field: "size" }, { title: "Kind", field: "kind", kind: "text" }],
+      columns: [{ title: "Name", field: "name", kind: "text" }, ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []), { title: "Ranks", field: "size" }, { title: "Kind", field: "kind", kind: "text" }],
     });
   }
   tare.sections.push(

@@ -169,7 +169,7 @@
         { title: "Whole", field: "with_callees_ns", kind: "time" },
         { title: "Rank mean", field: "rank_mean_ns", kind: "time" },
         { title: "Longest", field: "rank_max_ns", kind: "time" },
-        { title: "Of rank", field: "rank_max", minWidth: 70 },
+        { title: "Of rank", field: "rank_max", kind: "rank", minWidth: 70 },
       ],
     });
     into.append(element("p", { class: "hint" }, [

@@ -27,6 +27,9 @@ const tare = {};
   // What a person writes: a number with a unit, by default seconds.
   const NS = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 };
   const nsOf = (number, unit = "s") => Number(number) * NS[unit.toLowerCase()];
+  const rank = (number) => (number === null || number === undefined || number < 0 ? NOTHING : String(number));
+  // A time of calls, as estimated as `tare profile` says by "~".
+  const time = ({ time_ns: ns, estimated_calls: estimated }) => (ns !== null && estimated ? `~${duration(ns)}` : duration(ns));
   const percent = (share) => (share === null || share === undefined ? NOTHING : `${(100 * share).toFixed(1)} %`);
   const percent2 = (share) => `${(100 * share).toFixed(2)} %`;
 
@@ -48,11 +51,12 @@ const tare = {};
   const word = (text) => element("span", { title: tare.words[text] ?? null }, text);
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
-  tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2 };
+  tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2, rank, time };
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;
   // What a section has to say of the worlds that it leaves out.
   tare.ofWorld = ({ overview }, world) => (overview.worlds > 1 ? ` This is of world ${world} alone.` : "");
+  tare.aloneOf = (of, world) => tare.ofWorld(of, world) && element("p", { class: "hint" }, tare.ofWorld(of, world));
   tare.word = word;
 })();

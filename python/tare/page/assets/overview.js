@@ -30,10 +30,10 @@
     const lines = new Map();
     for (const site of sites) {
       if (!site.timed || site.outside) continue;
-      const key = JSON.stringify([site.function, site.where]);
-      const line = lines.get(key) ?? { function: site.function, where: site.where, class: site.class, caller: site.caller, time_ns: 0, calls: 0 };
+      const key = JSON.stringify([site.function, site.file, site.where]);
+      const line = lines.get(key) ?? { function: site.function, where: site.where, class: site.class, time_ns: 0, estimated_calls: 0 };
       line.time_ns += site.time_ns;
-      line.calls += site.calls;
+      line.estimated_calls += site.estimated_calls;
       lines.set(key, line);
     }
     return [...lines.values()].sort((a, b) => b.time_ns - a.time_ns);
@@ -50,25 +50,32 @@
     communication: ["Waiting or transfer"],
   };
 
-  function cards({ overview, sites }) {
+  // What the cards are of, where a run has several worlds.
+  const ofAll = (overview) => (overview.worlds > 1 ? " of all worlds" : "");
+
+  function cards({ overview, sites, world }) {
     const { mpi_share: share, cost, parts } = overview;
+    const alone = tare.ofWorld({ overview }, world);
+    const ofOne = (text) => (alone ? `${text}.${alone}` : text);
     const [first] = worst(sites);
     const lost = loss(parts);
     const shown = [];
     if (share) {
-      const spread = overview.ranks > 1 ? `of the time of a rank on average; ${format.percent(share.min)} (rank ${share.min_rank}) to ${format.percent(share.max)} (rank ${share.max_rank})` : "of the time";
+      const spread = overview.ranks > 1 ? `of the time of a rank${ofAll(overview)} on average; ${format.percent(share.min)} (rank ${share.min_rank}) to ${format.percent(share.max)} (rank ${share.max_rank})` : "of the time";
       shown.push(card("MPI share", format.percent(share.mean), spread));
+    } else if (overview.share_unknown) {
+      shown.push(card("MPI share", "Not known", overview.share_unknown, true));
     }
     if (first && overview.mpi_ns) {
-      shown.push(card("Worst call site", `${first.function}`, `${first.where}: ${format.percent(first.time_ns / overview.mpi_ns)} of the time in MPI`, true));
+      shown.push(card("Worst call site", `${first.function}`, `${first.where}: ${format.percent(first.time_ns / overview.mpi_ns)} of the time in MPI${ofAll(overview)}`, true));
     }
     if (lost && lost.name === "imbalance" && overview.ended_early) {
       // The shorter net time of a rank that has ended early is no imbalance.
     } else if (lost && lost.share > 0.02) {
       const [name, why = overview.not_replayed] = SAYS[lost.name];
-      shown.push(card("Most is lost by", name, `${format.percent(lost.share)} of the time: ${why}`, true));
+      shown.push(card("Most is lost by", name, ofOne(`${format.percent(lost.share)} of the time: ${why}`), true));
     } else if (lost) {
-      shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
+      shown.push(card("Most is lost by", "Nothing much", ofOne(`no loss above ${format.percent(lost.share)} of the time`), true));
     }
     const ofWhat = overview.uses_mpi ? `of net time in the code of tare; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize` : "of the time of the threads that recorded events, in the code of tare";
     shown.push(card("Cost of measuring", format.percent2(cost.net_share), ofWhat));
@@ -83,6 +90,12 @@
         swatch(part.name), element("span", {}, part.title), element("b", {}, format.percent(part.share))))));
   }
 
+  function whereTimeGoes({ overview, world }) {
+    if (overview.parts.length) return [stack(overview.parts), tare.aloneOf({ overview }, world)];
+    const why = overview.share_unknown ? `How long ranks are in MPI is not known: ${overview.share_unknown}.` : "No rank was between MPI_Init and MPI_Finalize for any time.";
+    return element("p", { class: "muted" }, why);
+  }
+
   function topSites(sites, total) {
     const rows = worst(sites).slice(0, TOP);
     if (!rows.length || !total) return element("p", { class: "muted" }, "No call of MPI took time.");
@@ -91,7 +104,7 @@
       element("td", {}, link(row), " ", element("span", { class: "muted" }, row.where)),
       element("td", { class: "bar" }, element("div", { class: "bar-track" }, element("div", { class: "bar-fill", width: `${100 * row.time_ns / total}%`, color: `var(--${row.class})` }))),
       element("td", { class: "number" }, format.percent(row.time_ns / total)),
-      element("td", { class: "number muted" }, format.duration(row.time_ns))))));
+      element("td", { class: "number muted" }, format.time(row))))));
   }
 
   function cost(overview) {
@@ -124,12 +137,13 @@
     for (const note of overview.notes) into.append(element("p", { class: "notice" }, note));
     if (!overview.ranks) return;
     into.append(element("div", { class: "panel" }, element("h3", {}, "What limits this program"),
-      element("ol", { class: "findings" }, overview.findings.map((finding, i) => element("li", {}, said(finding.replace(/(\d) %/g, "$1\u00a0%"), content.instances[i]))))));
-    into.append(element("div", { class: "two" },
-      element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), stack(overview.parts)),
-      element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"),
+      element("ol", { class: "findings" }, overview.findings.map((finding, i) => element("li", {}, said(finding.replace(/(\d) %/g, "$1\u00a0%"), content.instances[i])))),
+      tare.aloneOf(content, content.world)));
+    if (overview.uses_mpi) into.append(element("div", { class: "two" },
+      element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), whereTimeGoes(content)),
+      element("div", { class: "panel" }, element("h3", {}, `Call sites${ofAll(overview)} with the most time in MPI`),
         overview.measured_only ? element("p", { class: "notice" }, overview.measured_only) : null, topSites(sites, overview.mpi_ns))));
-    into.append(element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview)));
+    into.append(element("div", { class: "panel detail" }, element("h3", {}, `Cost of measuring, all ${overview.uses_mpi ? "ranks" : "processes"}`), cost(overview)));
   }
   tare.sections = [{ id: "overview", title: "Overview", draw }];
   tare.instanceNames = { wait: "the longest wait", call: "the longest call", iteration: "the slowest iteration" };

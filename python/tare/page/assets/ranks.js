@@ -20,8 +20,8 @@
     return rows;
   }
 
-  function bars(rows) {
-    const names = rows.map((row) => String(row.rank));
+  function bars(rows, hasWorlds) {
+    const names = rows.map((row) => (hasWorlds ? `${row.world}:${row.rank}` : String(row.rank)));
     const series = (name, key, fill) => ({ name, type: "bar", stack: "time", data: rows.map((row) => row[key] / 1e9), itemStyle: { color: color(fill) }, barMaxWidth: 34 });
     return {
       legend: { top: 0, right: 0, icon: "roundRect", itemWidth: 11, itemHeight: 11, textStyle: { color: color("muted") } },
@@ -86,38 +86,43 @@
   }
 
   function draw(into, content) {
+    const { overview } = content;
     const rows = table(content.ranks);
+    const ofRanks = rows.filter((row) => row.rank >= 0);
+    const hasWorlds = overview.worlds > 1;
     for (const row of rows) row.mpi_mean_ns = row.useful_ns === null ? null : Math.max(row.net_ns - row.useful_ns, 0);
     into.append(element("h2", {}, "Imbalance"),
-      element("p", { class: "lead" }, "How the ranks differ. The efficiencies are those of POP: each says which part of the time is left when one kind of loss is taken away."));
+      element("p", { class: "lead" }, !overview.uses_mpi ? "How the processes differ. None of them has called MPI." : "How the ranks differ. The efficiencies are those of POP: each says which part of the time is left when one kind of loss is taken away."));
     if (!rows.length) return;
-    into.append(...efficiencies(content.overview.efficiency));
+    into.append(...efficiencies(overview.efficiency));
     const panel = element("div", { class: "panel" });
-    into.append(panel);
-    if (rows.some((row) => row.share === null)) {
-      panel.append(element("p", {}, "How long ranks are in MPI is not known: too few spells were measured to estimate what the calls took that were only counted."));
-    } else if (rows.length <= FEW) {
+    if (ofRanks.length) into.append(panel);
+    if (overview.share_unknown) {
+      panel.append(element("p", {}, `How long ranks are in MPI is not known: ${overview.share_unknown}.`));
+    } else if (!ofRanks.length) {
+      // Nothing was between MPI_Init and MPI_Finalize.
+    } else if (ofRanks.length <= FEW) {
       panel.append(element("h3", {}, "Time of each rank, between MPI_Init and MPI_Finalize"));
-      const made = tare.chart(panel, "Bars: time of each rank outside and inside MPI; the table below has the numbers", () => bars(rows));
-      made.holder.style.height = `${Math.max(170, 90 + 26 * rows.length)}px`;
+      const made = tare.chart(panel, "Bars: time of each rank outside and inside MPI; the table below has the numbers", () => bars(ofRanks, hasWorlds));
+      made.holder.style.height = `${Math.max(170, 90 + 26 * ofRanks.length)}px`;
     } else {
-      const bins = bands(rows);
+      const bins = bands(ofRanks);
       panel.append(element("h3", {}, "Share of MPI by rank: least, mean and most of neighbouring ranks"));
       tare.chart(panel, "Share of MPI by rank; the table below has the numbers", () => band(bins));
       const spread = element("div", { class: "panel" }, element("h3", {}, "How many ranks are how long in MPI"));
       into.append(spread);
-      tare.chart(spread, "Histogram of the share of MPI over ranks", () => histogram(rows));
+      tare.chart(spread, "Histogram of the share of MPI over ranks", () => histogram(ofRanks));
     }
     const holder = element("div", {});
-    into.append(element("h3", {}, "All ranks"), holder);
+    into.append(element("h3", {}, overview.uses_mpi ? "All ranks" : "All processes"), holder);
     tare.table(holder, {
       name: "ranks", label: "ranks", rows, sort: ["rank", "asc"],
       text: (row) => `${row.rank} ${row.host} ${row.state}`,
       columns: [
-        ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank" }, { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
-        { title: "Calls", field: "calls" }, { title: "Net time", field: "net_ns", kind: "time" }, { title: "MPI time", field: "mpi_ns", kind: "time" },
-        { title: "MPI share", field: "share", kind: "share" }, { title: "Cost", field: "cost", kind: "share" },
+        ...(hasWorlds ? [{ title: "World", field: "world" }] : []),
+        { title: "Rank", field: "rank", kind: "rank" }, { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
+        { title: "Calls", field: "calls" }, { title: "Net time", field: "net_ns", kind: "time" },
+        ...(overview.uses_mpi ? [{ title: "MPI time", field: "mpi_ns", kind: "time" }, { title: "MPI share", field: "share", kind: "share" }] : []), { title: "Cost", field: "cost", kind: "share" },
       ],
     });
   }

@@ -66,7 +66,7 @@
       columns: [
         { title: "Phase", field: "phase", kind: "text", minWidth: 70, grow: 1 },
         { title: "Iteration", field: "iteration" },
-        { title: "Rank", field: "rank" },
+        { title: "Rank", field: "rank", kind: "rank" },
         { title: "Begins", field: "start_ns", of: (row) => seconds(row.start_ns) },
         { title: "Takes", field: "duration_ns", kind: "time" },
         { title: "MPI time", field: "mpi_ns", kind: "time" },

@@ -9,6 +9,7 @@
   const KINDS = {
     text: { align: "left", show: (value) => value ?? format.NOTHING },
     count: { show: format.grouped },
+    rank: { show: format.rank },
     time: { show: format.duration },
     size: { show: (value) => (value ? format.size(value) : format.NOTHING) },
     share: { show: format.percent },

@@ -86,8 +86,12 @@
       this.stage = element("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
       this.box = element("div", { class: "panel timeline" }, this.track, this.hits, this.axis, this.phases, element("div", { class: "lanes-box" }, this.labels, this.stage));
       this.box.style.setProperty("--labels", `${Math.max(...Array.from({ length: this.count() }, (_, row) => this.name(row, row).length)) * (this.count() > MAX_ROWS ? 2 : 1) + 2.5}ch`);
-      this.node = element("div", {}, tools, element("div", { class: "tools" }, this.find.tools), this.find.list, this.box, legend, this.panel.node, this.status, element("p", { class: "hint" }, this.data.leftOut()));
+      this.node = element("div", {}, tools, element("div", { class: "tools" }, this.find.tools), this.find.list, this.box, legend, this.panel.node, this.status, element("p", { class: "hint" }, [this.data.leftOut(), this.ownEvents()].filter(Boolean).join(" ")));
       this.listen();
+    }
+    ownEvents() {
+      const { own_events: count } = this.content.overview.cost;
+      return count ? `${format.numberOf(count, "event")} of the program itself (regions, phases, markers, counters) ${format.noun(count, "is", "are")} not drawn: tare events lists them, and tare view --in perfetto draws them.` : "";
     }
     occurs(name) {
       if (name === "waiting") return (this.about.waits?.found ?? Number(this.data.isServed)) > 0;

@@ -68,7 +68,7 @@
         { title: "Waited", field: "wait_ns", kind: "time" },
         { title: "Of ranks' time", field: "share", kind: "share" },
         { title: "Ranks", field: "ranks", minWidth: 70 },
-        { title: "Cause", field: "cause", minWidth: 70 },
+        { title: "Cause", field: "cause", kind: "rank", minWidth: 70 },
         { title: "By it", field: "cause_share", kind: "share", minWidth: 70 },
         { title: "What it did", field: "delay", kind: "text" },
       ],

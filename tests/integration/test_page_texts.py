@@ -1,0 +1,162 @@
+"""What the page says of runs of every kind: of several worlds, with a budget, without MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Opened
+from environments import ROOT
+from tare.page import content, document, timeline
+from tare.runs.retiming import Times
+from tare.runs.run import open_run
+
+Content = dict[str, Any]
+Show = Callable[[Content], Opened]
+UNKNOWN = "too few were measured"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[Content, dict[str, Any]]:
+    """The content of the page of a run, and its timeline."""
+    run = open_run(ROOT / "tests" / "data" / "v1" / "stencil")
+    traced = run.timeline()
+    assert traced is not None
+    return content.of_run(run, run, traced), timeline.embedded(run, traced)
+
+
+@pytest.fixture
+def of_run(recorded: tuple[Content, dict[str, Any]]) -> Content:
+    """The content, to be changed."""
+    return deepcopy(recorded[0])
+
+
+@pytest.fixture
+def show(recorded: tuple[Content, dict[str, Any]], browser: Any, tmp_path: Path) -> Iterator[Show]:
+    """Shows the page of a content."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900}, offline=True)
+    pages = []
+
+    def opened(of: Content) -> Opened:
+        to = tmp_path / "page.html"
+        to.write_text(document.embedded("x", {Times.RECORDED: {"content": of, **recorded[1]}}))
+        pages.append(Opened(context.new_page(), to.as_uri()))
+        return pages[-1]
+
+    yield opened
+    assert [each.complaints for each in pages] == [[]] * len(pages)
+    context.close()
+
+
+def site(of: Content, **changes: Any) -> dict[str, Any]:
+    """One more call site of MPI_Allreduce."""
+    known = {
+        "function": "MPI_Allreduce", "calls": 10, "counted": 0, "timed": True, "outside": False,
+        "time_ns": 5000, "mean_ns": 500, "min_ns": 300, "max_ns": 900, "estimated_calls": 0, "where": "a.c:1",
+        "caller": "f", "file": "/a.c", "line": 1, "path": ["f a.c:1", "main a.c:9"],
+    }  # fmt: skip
+    return {**of["sites"][0], **known, **changes}
+
+
+UNTIMED = {"timed": False, "calls": 4, "counted": 4, "time_ns": 0, "mean_ns": 0, "min_ns": 0, "max_ns": 0,
+           "where": "-", "caller": None, "file": None, "line": None, "path": []}  # fmt: skip
+
+
+def details(page: Opened, by: str) -> str:
+    """What is said of the first row."""
+    page.page.click(f"#callsites button[data-by={by}]")
+    page.wait("document.querySelectorAll('#callsites .tabulator-row').length > 0")
+    page.page.click("#callsites .tabulator-row")
+    return page.texts("#callsites .detail")[0]
+
+
+def test_sums_of_call_sites_have_what_all_have_in_common(show: Show, of_run: Content) -> None:
+    elsewhere = {"where": "b.c:2", "file": "/b.c", "line": 2, "path": ["g b.c:2"], "max_ns": 1200}
+    by_h = {"path": ["f a.c:1", "h a.c:5"]}
+    of_run["sites"] = [site(of_run), site(of_run, **by_h), site(of_run, **elsewhere), site(of_run, **UNTIMED)]
+    page = show(of_run)
+    said = details(page, "function")
+    assert said.startswith("MPI_AllreduceCalls34Time15.0 µs; mean 500 ns, 300 ns to 1.20 µs")
+    assert "4 call sites;" in said
+    assert not any(text in said for text in (".c:", "Call path, innermost first", "null", "Source"))
+    said = details(page, "line")
+    assert said.startswith("MPI_Allreduce at a.c:1") and "2 call paths;" in said and "/a.c" in said
+    assert "innermost first" not in said
+    assert "f a.c:1main a.c:9" in details(page, "site")
+
+
+def test_what_was_only_counted_has_no_time(show: Show, of_run: Content) -> None:
+    of_run["sites"] = [site(of_run, **UNTIMED), site(of_run, **UNTIMED)]
+    said = details(show(of_run), "function")
+    assert said.startswith("MPI_AllreduceCalls8Timeonly counted")
+
+
+def test_estimates_are_marked(show: Show, of_run: Content) -> None:
+    of_run["sites"] = [site(of_run, estimated_calls=3)]
+    page = show(of_run)
+    assert "Time~5.00 µs" in details(page, "line")
+    assert page.texts("#callsites .tabulator-cell[tabulator-field=time_ns]") == ["~5.00 µs"]
+    assert page.texts("#overview table.worst .number.muted") == ["~5.00 µs"]
+
+
+def test_other_sources_are_named(show: Show, of_run: Content) -> None:
+    of_run["sites"] = [site(of_run)]
+    assert "Where the program calls MPI, and how" in show(of_run).texts("#callsites .lead")[0]
+    of_run["sites"].append(site(of_run, function="omp_barrier", source="openmp", outside=True))
+    lead = show(of_run).texts("#callsites .lead")[0]
+    assert "calls MPI and other sources of events (openmp), and how" in lead
+
+
+def test_shares_that_are_not_known(show: Show, of_run: Content) -> None:
+    sides = of_run["comparison"]["sides"]
+    for each in (of_run["overview"], *sides):
+        each |= {"parts": [], "share_unknown": UNKNOWN, "mpi_share": None}
+    page = show(of_run)
+    cards = dict(zip(page.texts(".card .label"), page.texts(".card .value"), strict=True))
+    assert cards["MPI share"] == "Not known"
+    assert UNKNOWN in page.texts("#overview .two .panel")[0]
+    assert UNKNOWN in page.texts("#imbalance")[0]
+    assert [UNKNOWN in each for each in page.texts("#comparison .two .panel")] == [True, True]
+
+
+def test_of_several_worlds_it_says_which(show: Show, of_run: Content) -> None:
+    alone = "This is of world 0 alone."
+    assert alone not in show(of_run).texts("main")[0]
+    of_run["overview"]["worlds"] = of_run["comparison"]["sides"][0]["worlds"] = 2
+    page = show(of_run)
+    found = page.texts("#overview :is(.panel, .card)")
+    assert [text for text in found if alone in text] == [
+        text for text in found if text.startswith(("Most is lost", "What limits", "Where the time"))
+    ]
+    assert [text for text in found if "of all worlds" in text] == [
+        text for text in found if text.startswith(("MPI share", "Worst call site", "Call sites"))
+    ]
+    assert [alone in each for each in page.texts("#comparison .two .panel")] == [True, False]
+    for section in ("waiting", "environment", "imbalance"):
+        page.page.locator(f"#{section}").scroll_into_view_if_needed()
+        assert "World" in page.texts(f"#{section} .tabulator-col-title")
+
+
+def test_a_program_without_mpi(show: Show, of_run: Content) -> None:
+    of_run["overview"] |= {"uses_mpi": False, "parts": [], "mpi_share": None, "efficiency": [], "mpi_ns": 0}
+    of_run["ranks"]["columns"]["rank"] = [-1 for _ in of_run["ranks"]["columns"]["rank"]]
+    page = show(of_run)
+    titles = page.texts("#overview h3") + page.texts("#imbalance h3")
+    assert titles == ["What limits this program", "Cost of measuring, all processes", "All processes"]
+    assert set(page.texts("#imbalance .tabulator-cell[tabulator-field=rank]")) == {"-"}
+    assert "MPI share" not in page.texts("#imbalance .tabulator-col-title")
+
+
+def test_events_of_the_program_are_not_drawn(show: Show, of_run: Content) -> None:
+    assert "not drawn" not in show(of_run).texts("#timeline")[0]
+    of_run["overview"]["cost"]["own_events"] = 17
+    assert "17 events of the program itself" in show(of_run).texts("#timeline")[0]
+
+
+def test_estimates_of_a_comparison(show: Show, of_run: Content) -> None:
+    assert of_run["comparison"]["notes"] == []
+    of_run["comparison"]["notes"] = ["These are estimates."]
+    assert show(of_run).texts("#comparison .notice") == ["These are estimates."]
