@@ -190,3 +190,28 @@ def test_of_a_job_that_ends_by_itself_nothing_is_left(job: Job) -> None:
     assert done.returncode == 0, done.stderr
     nothing_is_left(job)
     assert {row["state"] for row in job.read("info")["ranks"]} == {"finished"}
+
+
+def test_ranks_that_were_saved_and_end_by_themselves(job: Job) -> None:
+    """Also if the keeper was killed alone: of the saves, and of the keeper, nothing is left."""
+    program = compile_c(job.mpi, [PROGRAMS / "ring.c"], job.program.parent / "ring")
+    begun = job.run.parent / "begun"
+    command = replace(job, program=program).command("--keep", "last:500ms")[:-1]
+    running = subprocess.Popen(
+        [*command, "8000", str(begun)],
+        env=job.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until(lambda: begun.exists() and job.keepers(job.there), PATIENCE_S, running)
+    os.kill(saves_twice(job), signal.SIGKILL)
+    assert running.poll() is None
+    said = running.communicate(timeout=PATIENCE_S)[1]
+    assert running.returncode == 0, said
+    nothing_is_left(job)
+    info = job.read("info")
+    assert info["warnings"] == [] and info["missing"] == []
+    assert {row["state"] for row in info["ranks"]} == {"finished"}
+    assert [row for row in job.where(job.here) if row["function"]] == []
+    rows = job.read("events")["rows"]
+    last = max(row["start_ns"] for row in rows)
+    assert {row["rank"] for row in rows} == set(range(RANKS))
+    assert all(row["start_ns"] > last - 1e9 for row in rows)

@@ -22,7 +22,6 @@ def wait(run_dir: Path) -> None:
         state = _state(run_dir)
         if state != seen:
             seen, heard_s = state, time.monotonic()
-    forget(run_dir)
 
 
 def forget(run_dir: Path) -> None:

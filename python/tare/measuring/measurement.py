@@ -125,6 +125,7 @@ def _finished(
             keepers.wait(run_dir)
             collected = _together(collected, collect(run_dir, meta, *last))
             recording = complete_meta(run_dir, meta, collected, served)
+        keepers.forget(run_dir)
     except OSError as error:
         trouble = why_unwritten(run_dir, error)
     except TareError as error:
