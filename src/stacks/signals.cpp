@@ -1,5 +1,8 @@
 #include "stacks/signals.h"
 
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +21,7 @@
 namespace tare::stacks {
 namespace {
 
+using recorder::Next;
 using recorder::NextOfLibrary;
 
 using Handler = void (*)(int);
@@ -30,10 +34,22 @@ constinit NextOfLibrary<int, int, int> next_siginterrupt{"siginterrupt"};
 constinit NextOfLibrary<int, sigset_t*> next_sigpending{"sigpending"};
 constinit NextOfLibrary<int, const sigset_t*, siginfo_t*, const timespec*> next_sigtimedwait{"sigtimedwait"};
 constinit NextOfLibrary<int, int, const sigset_t*, int> next_signalfd{"signalfd"};
+constinit NextOfLibrary<int, pollfd*, nfds_t, const timespec*, const sigset_t*> next_ppoll{"ppoll"};
+constinit NextOfLibrary<int, pollfd*, nfds_t, const timespec*, const sigset_t*, std::size_t> next_ppoll_chk{
+    "__ppoll_chk"};
+constinit NextOfLibrary<int, int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*> next_pselect{"pselect"};
+constinit NextOfLibrary<int, const sigset_t*> next_sigsuspend{"sigsuspend"};
+constinit NextOfLibrary<int, int, epoll_event*, int, int, const sigset_t*> next_epoll_pwait{"epoll_pwait"};
+// Older C libraries do not have it. The system call takes the size of the mask, too.
+constexpr long epoll_pwait2_call = 441;
+constinit Next<epoll_pwait2_call, int, int, epoll_event*, int, const timespec*, const sigset_t*, std::size_t>
+    next_epoll_pwait2{"epoll_pwait2"};
+constexpr std::size_t mask_bytes = _NSIG / 8;
 
 [[gnu::constructor]] void find_next() noexcept {
   recorder::find_all(next_sigaction, next_signal, next_sysv_signal, next_sigset, next_sigignore, next_siginterrupt,
-                     next_sigpending, next_sigtimedwait, next_signalfd);
+                     next_sigpending, next_sigtimedwait, next_signalfd, next_ppoll, next_ppoll_chk, next_pselect,
+                     next_sigsuspend, next_epoll_pwait, next_epoll_pwait2);
 }
 
 constinit std::atomic<bool> is_taken{false};
@@ -103,6 +119,12 @@ bool is_kept(int number) noexcept {
   return number == signal_number && is_taken.load(std::memory_order_acquire) && recorder::is_own_process();
 }
 
+// Whether the program handles the signal.
+bool is_handled() noexcept {
+  const Undisturbed undisturbed;
+  return of_program.sa_handler != SIG_DFL && of_program.sa_handler != SIG_IGN;
+}
+
 // Keeps the setting, if there is one, and returns the one before.
 struct sigaction keep(const struct sigaction* action) noexcept {
   const Undisturbed undisturbed;
@@ -145,6 +167,31 @@ bool is_pending_of_program() noexcept {
     syscall(SYS_rt_sigqueueinfo, getpid(), signal_number, &info);
   return true;
 }
+
+// The mask of a function that waits for a signal or something else, which a signal of a timer is not to end. It may be
+// pending, if the thread has blocked it until then.
+class MaskOfWait {
+ public:
+  explicit MaskOfWait(const sigset_t* mask) noexcept : mask_(mask) {
+    if (mask == nullptr || sigismember(mask, signal_number) == 1 || !is_kept(signal_number)) return;
+    if (is_handled()) {
+      const recorder::ErrnoGuard guard;
+      is_pending_of_program();  // takes those of the timers away
+      return;
+    }
+    // By default, the signal ends no such function.
+    without_ = *mask;
+    sigaddset(&without_, signal_number);
+    mask_ = &without_;
+  }
+  MaskOfWait(const MaskOfWait&) = delete;
+  MaskOfWait& operator=(const MaskOfWait&) = delete;
+  const sigset_t* get() const noexcept { return mask_; }
+
+ private:
+  const sigset_t* mask_;
+  sigset_t without_;
+};
 
 // Waits for `timeout` (nullptr: without an end) for one of the signals that no timer has sent. Returns its number; -1
 // with errno as sigtimedwait sets it.
@@ -277,4 +324,56 @@ TARE_EXPORT int signalfd(int descriptor, const sigset_t* signals, int flags) noe
   if (is_taken.load(std::memory_order_acquire)) sigdelset(&others, signal_number);
   return next_signalfd(descriptor, &others, flags);
 }
+
+TARE_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  using namespace tare::stacks;
+  return next_ppoll(descriptors, count, timeout, MaskOfWait(mask).get());
+}
+
+// What ppoll is with _FORTIFY_SOURCE.
+TARE_EXPORT int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask,
+                            std::size_t bytes) {
+  using namespace tare::stacks;
+  return next_ppoll_chk(descriptors, count, timeout, MaskOfWait(mask).get(), bytes);
+}
+
+TARE_EXPORT int pselect(int count, fd_set* reads, fd_set* writes, fd_set* others, const timespec* timeout,
+                        const sigset_t* mask) {
+  using namespace tare::stacks;
+  return next_pselect(count, reads, writes, others, timeout, MaskOfWait(mask).get());
+}
+
+TARE_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int most, int ms, const sigset_t* mask) {
+  using namespace tare::stacks;
+  return next_epoll_pwait(descriptor, events, most, ms, MaskOfWait(mask).get());
+}
+
+TARE_EXPORT int epoll_pwait2(int descriptor, epoll_event* events, int most, const timespec* timeout,
+                             const sigset_t* mask) {
+  using namespace tare::stacks;
+  return next_epoll_pwait2(descriptor, events, most, timeout, MaskOfWait(mask).get(), mask_bytes);
+}
+
+TARE_EXPORT int sigsuspend(const sigset_t* mask) {
+  using namespace tare::stacks;
+  return next_sigsuspend(MaskOfWait(mask).get());
+}
+TARE_EXPORT int __sigsuspend(const sigset_t* mask) { return sigsuspend(mask); }
+
+// The older ones: of a signal, which the thread does not block meanwhile; and of a mask of the first 32.
+TARE_EXPORT int __sigpause(int signal_or_mask, int is_signal) {
+  sigset_t mask;
+  if (is_signal != 0) {
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    if (sigdelset(&mask, signal_or_mask) != 0) return -1;
+  } else {
+    sigemptyset(&mask);
+    for (int i = 0; i < 32; ++i)
+      if ((static_cast<unsigned>(signal_or_mask) >> i & 1) != 0) sigaddset(&mask, i + 1);
+  }
+  return sigsuspend(&mask);
+}
+TARE_EXPORT int __xpg_sigpause(int number) { return __sigpause(number, 1); }
+TARE_EXPORT int sigpause_of_mask(int mask) __asm__("sigpause");
+TARE_EXPORT int sigpause_of_mask(int mask) { return __sigpause(mask, 0); }
 }

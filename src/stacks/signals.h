@@ -1,7 +1,8 @@
 // The signal of the timers, which the program may use, too. The library exports the functions that set
 // handlers (sigaction, signal and the older ones), that wait for signals, and sigpending ahead of the C library's. So a
 // handler that the program sets is kept, and called for all signals but those of the timers; functions that wait for
-// signals go on waiting if a timer has sent one; and a signal of a timer is not pending.
+// signals go on waiting if a timer has sent one, and so do those that change the mask as they wait (ppoll, sigsuspend);
+// and a signal of a timer is not pending.
 #pragma once
 
 namespace tare::stacks {

@@ -263,6 +263,14 @@ def test_a_program_that_waits_for_the_signal_gets_its_own(program: Path, tare: P
     assert max(row.missed_ns for row in opened.rows(opened.stack_sampling)) >= 100 * MS
 
 
+def test_waiting_with_signals_unblocked_meanwhile(program: Path, tare: Path, tmp_path: Path) -> None:
+    """What a timer has sent while signals were blocked ends neither ppoll nor the like."""
+    bare = subprocess.run([program, "unmasked", "50"], capture_output=True, text=True, timeout=60, check=True)
+    assert bare.stdout.count("interrupted 0, without its signal 0") == 20
+    measured = alone(tare, tmp_path / "run", program, "unmasked", "50")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, bare.stdout)
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
 def test_threads_that_thread_sanitizer_begins(
     compiler: str, tare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

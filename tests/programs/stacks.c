@@ -7,6 +7,7 @@
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   handlers sets handlers of SIGURG by all functions that do, and counts the calls of them; which are pending at last
  *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
+ *   unmasked  waits by all functions that unblock signals meanwhile, for a time and for its own signals
  *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
  *   coroutine  MS ms in `first`, then 4 MS in `second` in a coroutine whose stack has room for little but a signal
  *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
@@ -20,12 +21,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -251,6 +255,76 @@ static int waits(double ms) {
   return 0;
 }
 
+static int epoll_descriptor;
+int __ppoll_chk(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*, size_t);
+int __sigsuspend(const sigset_t*);
+int __sigpause(int, int);
+int sigpause_of_mask(int) __asm__("sigpause");
+
+/* All signals are blocked, but while it waits. */
+static int wait_unmasked(int how, int wait_ms) {
+  sigset_t none;
+  sigemptyset(&none);
+  const struct timespec time = {0, wait_ms * 1000000L};
+  struct pollfd nothing[1] = {{.fd = -1}};
+  struct epoll_event event;
+  switch (how) {
+    case 0:
+      return ppoll(nothing, 1, &time, &none);
+    case 1:
+      return __ppoll_chk(nothing, 1, &time, &none, sizeof nothing);
+    case 2:
+      return pselect(0, NULL, NULL, NULL, &time, &none);
+    case 3:
+      return epoll_pwait(epoll_descriptor, &event, 1, wait_ms, &none);
+    case 4:
+      return epoll_pwait2(epoll_descriptor, &event, 1, &time, &none);
+    case 5:
+      return sigsuspend(&none);
+    case 6:
+      return __sigsuspend(&none);
+    case 7:
+      return sigpause(SIGALRM);
+    case 8:
+      return __sigpause(SIGALRM, 1);
+    default:
+      return sigpause_of_mask(0);
+  }
+}
+
+static int unmasked(double ms) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  const struct sigaction counts = {.sa_handler = count};
+  sigaction(SIGALRM, &counts, NULL);
+  epoll_descriptor = epoll_create1(0);
+  for (int urgent_too = 0; urgent_too < 2; ++urgent_too) {
+    for (int how = 0; how < 10; ++how) {
+      int interrupted = 0, early = 0;
+      for (int i = 0; i < 5; ++i) {
+        first(ms / 5); /* what a timer sends meanwhile is pending */
+        if (how < 5) interrupted += wait_unmasked(how, 2) != 0;
+        first(ms / 5);
+        counted = 0;
+        const struct itimerval soon = {{0, 0}, {0, 2000}};
+        setitimer(ITIMER_REAL, &soon, NULL);
+        early += wait_unmasked(how, 900) != -1 || errno != EINTR || counted != 1;
+      }
+      int urgent_seen = 0;
+      if (urgent_too && (how < 7 || how == 9)) {
+        first(ms / 5);
+        counted = 0;
+        kill(getpid(), SIGURG);
+        urgent_seen = wait_unmasked(how, 900) == -1 && errno == EINTR && counted == 1;
+      }
+      printf("%d: interrupted %d, without its signal %d, urgent %d\n", how, interrupted, early, urgent_seen);
+    }
+    sigaction(SIGURG, &counts, NULL);
+  }
+  return 0;
+}
+
 static double cramped_ms;
 static void on_cramped(int number) {
   (void)number;
@@ -366,6 +440,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "handlers") == 0) return handlers(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
+  if (strcmp(mode, "unmasked") == 0) return unmasked(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
   if (strcmp(mode, "coroutine") == 0) return coroutine(ms);
   if (strcmp(mode, "blocked") == 0) return blocked(ms);
