@@ -5,11 +5,13 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 
 #include "recorder/errno_guard.h"
@@ -78,15 +80,37 @@ class Undisturbed {
   sigset_t before_;
 };
 
+bool has_handler(const struct sigaction& action) noexcept {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;  // by default, it is ignored, too
+}
+
+// Sets the handler of the signal, which interrupts system calls and chooses its stack as the program's does, if it has
+// one.
+void set_handler() noexcept;
+
+// The mask of the thread becomes the one with which the system calls a handler.
+void block_for(const struct sigaction& action, const ucontext_t& interrupted) noexcept {
+  sigset_t mask;
+  sigemptyset(&mask);
+  std::memcpy(&mask, &interrupted.uc_sigmask, mask_bytes);  // the system has stored no more
+  sigorset(&mask, &mask, &action.sa_mask);
+  if ((action.sa_flags & static_cast<int>(SA_NODEFER)) == 0) sigaddset(&mask, signal_number);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+}
+
 // The signal was sent by another than the timers. Apart, so that the handler takes little of the stack.
 [[gnu::noinline]] void pass_on(int number, siginfo_t* info, void* context) noexcept {
   struct sigaction action;
   {
     const recorder::Locked locked(lock);
     action = of_program;
-    if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) of_program.sa_handler = SIG_DFL;
+    if (has_handler(action) && (action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+      of_program.sa_handler = SIG_DFL;
+      set_handler();
+    }
   }
-  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;  // by default, it is ignored, too
+  if (!has_handler(action)) return;
+  block_for(action, *static_cast<const ucontext_t*>(context));
   if ((action.sa_flags & SA_SIGINFO) != 0)
     action.sa_sigaction(number, info, context);
   else
@@ -98,6 +122,15 @@ void handle(int number, siginfo_t* info, void* context) noexcept {
     timers_handler(context);
   else
     pass_on(number, info, context);
+}
+
+void set_handler() noexcept {
+  constexpr int flags = SA_RESTART | SA_ONSTACK;
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | (has_handler(of_program) ? of_program.sa_flags & flags : flags);
+  sigfillset(&action.sa_mask);
+  next_sigaction(signal_number, &action, nullptr);
 }
 
 // a - b; nothing, if that is negative.
@@ -122,14 +155,17 @@ bool is_kept(int number) noexcept {
 // Whether the program handles the signal.
 bool is_handled() noexcept {
   const Undisturbed undisturbed;
-  return of_program.sa_handler != SIG_DFL && of_program.sa_handler != SIG_IGN;
+  return has_handler(of_program);
 }
 
 // Keeps the setting, if there is one, and returns the one before.
 struct sigaction keep(const struct sigaction* action) noexcept {
   const Undisturbed undisturbed;
   const struct sigaction before = of_program;
-  if (action != nullptr) of_program = *action;
+  if (action != nullptr) {
+    of_program = *action;
+    set_handler();
+  }
   return before;
 }
 
@@ -214,11 +250,9 @@ void take_signal(OfTimers* of_timers) noexcept {
   const Undisturbed undisturbed;
   if (is_taken.load(std::memory_order_relaxed)) return;
   timers_handler = of_timers;
-  struct sigaction action {};
-  action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
-  if (next_sigaction(signal_number, &action, &of_program) == 0) is_taken.store(true, std::memory_order_release);
+  if (next_sigaction(signal_number, nullptr, &of_program) != 0) return;
+  set_handler();
+  is_taken.store(true, std::memory_order_release);
 }
 
 void release_signal() noexcept { lock.reset(); }
@@ -286,6 +320,7 @@ TARE_EXPORT int siginterrupt(int number, int interrupts) noexcept {
   const Undisturbed undisturbed;
   flags_of_signal = interrupts != 0 ? 0 : SA_RESTART;
   of_program.sa_flags = (of_program.sa_flags & ~SA_RESTART) | flags_of_signal;
+  set_handler();
   return 0;
 }
 

@@ -244,6 +244,15 @@ def test_handlers_that_are_set_by_any_function(program: Path, tare: Path, tmp_pa
     assert times(measured.directory).near("first", 750, 750)
 
 
+def test_handlers_have_the_flags_and_the_mask_of_the_program(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    bare = subprocess.run([program, "urgent", "50"], capture_output=True, text=True, timeout=60, check=True)
+    assert [line.rpartition(" ")[2] for line in bare.stdout.splitlines()] == ["-1", "1", "-1", "-1", "1"]
+    measured = alone(tare, tmp_path / "run", program, "urgent", "50")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, bare.stdout)
+
+
 def test_time_with_blocked_signals_is_said_to_be_missing(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "blocked", "100")
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")

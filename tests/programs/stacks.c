@@ -6,6 +6,7 @@
  *   paused   with MPI: 4 MS in `second` while tare is paused, then MS in `first`
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   handlers sets handlers of SIGURG by all functions that do, and counts the calls of them; which are pending at last
+ *   urgent   with handlers of SIGURG that differ in flags and mask, and a system call that they interrupt
  *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
  *   unmasked  waits by all functions that unblock signals meanwhile, for a time and for its own signals
  *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
@@ -220,6 +221,58 @@ static int handlers(double ms) {
   const int was_held = sigset(SIGURG, count) == SIG_HOLD;
   first(ms);
   printf(" held %d then %d\n", was_held, counted > 0);
+  return 0;
+}
+
+static stack_t signal_stack;
+static volatile sig_atomic_t masked, is_on_signal_stack;
+static void note_state(int number) {
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  masked = 0;
+  for (int i = 1; i < NSIG; ++i)
+    if (sigismember(&mask, i) == 1) masked = masked * 100 + i;
+  char here;
+  is_on_signal_stack = &here >= (char*)signal_stack.ss_sp && &here < (char*)signal_stack.ss_sp + signal_stack.ss_size;
+  count(number);
+}
+
+/* Whether SIGURG interrupts a system call of this process, which another one ends later. */
+static int reads(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t reader = getpid(), writer = fork();
+  if (writer == 0) {
+    usleep(100000);
+    kill(reader, SIGURG);
+    usleep(300000);
+    _exit(write(ends[1], "x", 1) != 1);
+  }
+  char byte;
+  const int result = (int)read(ends[0], &byte, 1);
+  waitpid(writer, NULL, 0);
+  close(ends[0]);
+  close(ends[1]);
+  return result;
+}
+
+static int urgent_handlers(double ms) {
+  signal_stack = (stack_t){.ss_sp = malloc(65536), .ss_size = 65536};
+  sigaltstack(&signal_stack, NULL);
+  const int flags[] = {0, SA_RESTART, SA_ONSTACK, SA_NODEFER, (int)SA_RESETHAND};
+  for (int i = 0; i < 5; ++i) {
+    struct sigaction action = {.sa_handler = note_state, .sa_flags = flags[i]};
+    sigaddset(&action.sa_mask, SIGUSR1);
+    sigaction(SIGURG, &action, NULL);
+    counted = 0;
+    first(ms);
+    raise(SIGURG);
+    printf("flags %x: masked %d on a stack of its own %d,", (unsigned)flags[i], (int)masked, (int)is_on_signal_stack);
+    raise(SIGURG);
+    printf(" called %d", (int)counted);
+    const int result = reads();
+    printf(" read %d\n", result);
+  }
   return 0;
 }
 
@@ -439,6 +492,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "paused") == 0) return paused(ms);
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "handlers") == 0) return handlers(ms);
+  if (strcmp(mode, "urgent") == 0) return urgent_handlers(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
   if (strcmp(mode, "unmasked") == 0) return unmasked(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
