@@ -57,7 +57,8 @@ constexpr std::size_t mask_bytes = _NSIG / 8;
 constinit std::atomic<bool> is_taken{false};
 constinit recorder::SpinLock lock;
 constinit OfTimers* timers_handler = nullptr;
-constinit struct sigaction of_program {};    // what the program has set for the signal, once it is taken
+constinit struct sigaction of_program {};  // what the program has set for the signal, once it is taken
+constinit sigset_t all_signals{};
 constinit int flags_of_signal = SA_RESTART;  // what signal() sets, which siginterrupt() changes
 
 // Holds the lock, while no signal interrupts this thread: the handler needs the lock.
@@ -117,7 +118,10 @@ void block_for(const struct sigaction& action, const ucontext_t& interrupted) no
     action.sa_handler(number);
 }
 
+// Signals are blocked only now, not as the signal is delivered: then the system would turn what is pending for the
+// whole process at that moment to another thread. A handler of the program may be called, and may jump, before this.
 void handle(int number, siginfo_t* info, void* context) noexcept {
+  pthread_sigmask(SIG_SETMASK, &all_signals, nullptr);
   if (is_of_timer(*info))
     timers_handler(context);
   else
@@ -128,8 +132,7 @@ void set_handler() noexcept {
   constexpr int flags = SA_RESTART | SA_ONSTACK;
   struct sigaction action {};
   action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | (has_handler(of_program) ? of_program.sa_flags & flags : flags);
-  sigfillset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | (has_handler(of_program) ? of_program.sa_flags & flags : flags);
   next_sigaction(signal_number, &action, nullptr);
 }
 
@@ -251,6 +254,7 @@ void take_signal(OfTimers* of_timers) noexcept {
   if (is_taken.load(std::memory_order_relaxed)) return;
   timers_handler = of_timers;
   if (next_sigaction(signal_number, nullptr, &of_program) != 0) return;
+  sigfillset(&all_signals);
   set_handler();
   is_taken.store(true, std::memory_order_release);
 }

@@ -253,6 +253,17 @@ def test_handlers_have_the_flags_and_the_mask_of_the_program(
     assert (measured.ended.returncode, measured.ended.stdout) == (0, bare.stdout)
 
 
+def test_signals_to_the_process_come_to_the_thread_that_is_sampled(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """Not to another one, although this one gets the signal of samples at the same time."""
+    measured = alone(tare, tmp_path / "run", program, "turned", "300")
+    assert measured.ended.returncode == 0
+    came, elsewhere = map(int, measured.ended.stdout.split()[1::2])
+    assert came >= 50
+    assert elsewhere <= came / 10
+
+
 def test_time_with_blocked_signals_is_said_to_be_missing(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "run", program, "blocked", "100")
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "done\n")

@@ -7,6 +7,7 @@
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   handlers sets handlers of SIGURG by all functions that do, and counts the calls of them; which are pending at last
  *   urgent   with handlers of SIGURG that differ in flags and mask, and a system call that they interrupt
+ *   turned   gets SIGALRM, when SIGURG is pending too, in MS ms in `first` beside a thread that would take SIGALRM as well
  *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
  *   unmasked  waits by all functions that unblock signals meanwhile, for a time and for its own signals
  *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
@@ -24,6 +25,7 @@
 #include <mpi.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -276,6 +278,37 @@ static int urgent_handlers(double ms) {
   return 0;
 }
 
+static pthread_t main_thread;
+static volatile sig_atomic_t elsewhere;
+static void note_thread(int number) {
+  elsewhere += !pthread_equal(pthread_self(), main_thread);
+  count(number);
+}
+static void* idle_thread(void* nothing) {
+  for (;;) pause();
+  return nothing;
+}
+
+static int turned(double ms) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one); /* so this process does not run while another sends it two signals */
+  main_thread = pthread_self();
+  const struct sigaction action = {.sa_handler = note_thread, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  pthread_t thread;
+  pthread_create(&thread, NULL, idle_thread, NULL);
+  const pid_t receiver = getpid(), sender = fork();
+  for (; sender == 0; usleep(1000))
+    if (kill(receiver, SIGALRM) != 0 || tgkill(receiver, receiver, SIGURG) != 0) _exit(0);
+  first(ms);
+  kill(sender, SIGKILL);
+  waitpid(sender, NULL, 0);
+  printf("came %d elsewhere %d\n", (int)counted, (int)elsewhere);
+  return 0;
+}
+
 static int waits(double ms) {
   struct sigaction action = {.sa_sigaction = on_urgent, .sa_flags = SA_SIGINFO};
   sigaction(SIGURG, &action, NULL);
@@ -493,6 +526,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "signals") == 0) return signals(ms);
   if (strcmp(mode, "handlers") == 0) return handlers(ms);
   if (strcmp(mode, "urgent") == 0) return urgent_handlers(ms);
+  if (strcmp(mode, "turned") == 0) return turned(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
   if (strcmp(mode, "unmasked") == 0) return unmasked(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
