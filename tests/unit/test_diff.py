@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +24,7 @@ from tare.analysis.rows import changed
 from tare.commands.diff import Metric, _gate_content
 from tare.page import comparison
 from tare.reporters import diff as reporter
-from tare.runs.metadata import Options
+from tare.runs.metadata import Missing, Options
 
 BASE = [100.0, 102.0, 98.0, 101.0]
 
@@ -351,11 +352,13 @@ def test_which_runs_ended_well(changes: dict[str, Any], why: str | None) -> None
 
 
 def test_the_title_says_what_is_compared() -> None:
-    def of(name: str, ranks: int) -> Any:
-        return SimpleNamespace(meta=metadata(name=name), processes=[None] * ranks)
+    def of(name: str, ranks: int, missing: Sequence[Missing] = ()) -> Any:
+        return SimpleNamespace(meta=metadata(name=name), processes=[None] * ranks, missing=missing)
 
     one = "1 run of a on 1 rank, compared with 1 run of b on 1 rank"
     assert reporter.title([of("a", 1)], [of("b", 1)]) == one
+    lacking = [of("a", 4, [Missing(world=0, size=6, ranks=[(1, 1), (3, 3)])])]
+    assert reporter.title([of("a", 4)], lacking).endswith("compared with 1 run of a on 6 ranks")
     assert reporter.title([of("a", 2)] * 3, [of("a", 1200), of("b", 1)]) == (
         "3 runs of a on 2 ranks, compared with 2 runs of a/b on 1/1,200 ranks"
     )

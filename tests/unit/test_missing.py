@@ -35,6 +35,7 @@ def said_of(
     processes: Sequence[Process] = (),
     living: Sequence[Missing] = (),
     has_keepers: bool = False,
+    member: str = "",
     **given: Any,
 ) -> list[str]:
     of = SimpleNamespace(
@@ -46,6 +47,7 @@ def said_of(
         processes=[*processes, *[made(Process, rank=-1)] * unranked],
         is_going_on=is_going_on,
         answers=answers,
+        member=member,
     )
     return missing.sentences(cast(Any, of), searched, living)
 
@@ -253,3 +255,9 @@ def test_meta_json_keeps_it() -> None:
         damaged["missing"][0]["ranks"] = [ranks]
         with pytest.raises(CommandError, match="damaged"):
             decode(json.dumps(damaged).encode(), "r", meta.format)
+
+
+def test_an_archive_is_taken_apart_before_its_runs_are_recovered() -> None:
+    (line,) = said_of([Missing(world=0, size=4, ranks=[(2, 3)], host="node1")], member="a-run")
+    assert line.endswith("`tare split '/a run'`, and `tare recover` of its runs, there takes what is left")
+    assert "--launch" not in line
