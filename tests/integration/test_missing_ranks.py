@@ -66,7 +66,7 @@ def test_a_part_without_the_library(
     from tare.page import content
     from tare.runs.run import open_run
 
-    assert said in json.dumps(content.of_run(open_run(run_dir)))
+    assert said[1:] in json.dumps(content.of_run(open_run(run_dir))), "there, it begins a sentence"
 
 
 def test_one_part_below_tare(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path) -> None:
