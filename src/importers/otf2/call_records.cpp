@@ -100,7 +100,10 @@ void CallRecords::add(const Call& call, std::uint64_t leave, bool is_matched_pro
   if (exchanges) record.head.words = sizeof(ExchangeRecord) / 8;
   const std::size_t at = exchanges ? writer_.add(whole) : writer_.add(record);
   if (starts_one && !call.starts.front().sends) waiting_[call.starts.front().request] = {at, false};
-  if (starts_collective || starts_probed) waiting_[record.request] = {at, false};
+  if (starts_collective) waiting_[record.request] = {at, false};
+  if (starts_probed)
+    if (const auto probe = waiting_.find(record.request); probe != waiting_.end())
+      probe->second = {at, false, probe->second.at};
   if (!starts_one) add_starts(call);
   for (const Completion& each : call.completions)
     writer_.add(
@@ -108,7 +111,7 @@ void CallRecords::add(const Call& call, std::uint64_t leave, bool is_matched_pro
   if (waiting_.size() > max_waiting) waiting_.clear();
   if (probed_.size() > max_waiting) probed_.clear();
   std::size_t oldest = writer_.end();
-  for (const auto& [request, one] : waiting_) oldest = std::min(oldest, one.at);
+  for (const auto& [request, one] : waiting_) oldest = std::min({oldest, one.at, one.probe});
   writer_.release(oldest);
 }
 
@@ -140,6 +143,7 @@ void CallRecords::complete_receive(std::uint32_t request, const Message& of) {
     source(writer_.at<StartRecord>(found.mapped().at));
   else
     source(writer_.at<CallRecord>(found.mapped().at));
+  if (found.mapped().probe != none) source(writer_.at<CallRecord>(found.mapped().probe));
 }
 
 void CallRecords::complete_collective(std::uint32_t request, const CollectiveEnd& of) {

@@ -63,9 +63,11 @@ class CallRecords {
   void remove(std::uint32_t request) { waiting_.erase(request); }
 
  private:
+  static constexpr std::size_t none = SIZE_MAX;
   struct Waiting {
-    std::size_t at;  // position of the record
-    bool is_start;   // a StartRecord; else the record of a call
+    std::size_t at;            // position of the record
+    bool is_start;             // a StartRecord; else the record of a call
+    std::size_t probe = none;  // position of the record of the probe that has matched the message
   };
 
   void add_starts(const Call& call);
