@@ -72,7 +72,7 @@ def recover(
     searched = {*asked} if names_nodes and not troubles else set()
     if meta.state == "running" and not (left or goes_on) and _is_collected(recording, searched):
         meta.state = "recovered"
-    # On other nodes, meta.json tells which ranks have ended: as long as some run, it names none.
+    # Other nodes take the ranks in meta.json for those that have ended, so it is not written while any run.
     lives = goes_on or (collected is not None and collected.running > 0)
     unwritten = None if lives else _completed(recording, collected)
     if why_not_yet and names_nodes and meta.host not in asked:

@@ -176,16 +176,19 @@ def _or_living(of: Run) -> str:
     """That they may run, if nobody was asked and a keeper has left a note; empty if they do not."""
     if of.answers is not None or not of.has_keepers:
         return ""
-    return f"; or they still run there: `tare where {shlex.quote(visible(str(of.run_dir.resolve())))}` asks"
+    return f"; or they still run there: `tare where {_quoted(of)}` asks"
+
+
+def _quoted(of: Run) -> str:
+    """The run, as a shell takes it."""
+    return shlex.quote(visible(str(of.run_dir.resolve())))
 
 
 def recovery(of: Run) -> str:
     """The command that takes what is left of the run; an archive is taken apart before."""
     if of.member:
-        return (
-            f"`tare split {shlex.quote(visible(str(of.run_dir.resolve())))}`, and `tare recover` of its runs,"
-        )
-    return f"`tare recover {shlex.quote(visible(str(of.run_dir.resolve())))}`"
+        return f"`tare split {_quoted(of)}`, and `tare recover` of its runs,"
+    return f"`tare recover {_quoted(of)}`"
 
 
 def _lost(ranks: Missing, host: str, of: Run, searched: Container[str]) -> str:
@@ -220,7 +223,7 @@ def _unseen(host: str | None, of: Run) -> str:
             f"what ranks record on {on} is read there, and everywhere when they have ended; "
             "`tare where` asks there for their calls"
         )
-    where = f"tare where {shlex.quote(visible(str(of.run_dir.resolve())))}"
+    where = f"tare where {_quoted(of)}"
     obstacle = of.answers.obstacle
     nobody = f"{on} cannot be asked ({obstacle})" if obstacle else f"nobody on {on} has answered"
     job = of.meta.environment.get("SLURM_JOB_ID", "")
