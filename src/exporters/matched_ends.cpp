@@ -29,7 +29,7 @@ std::string in_short(const std::vector<std::string>& warnings) {
   constexpr std::size_t most = 4;
   std::string line;
   for (std::size_t i = 0; i < std::min(most, warnings.size()); ++i) line += (i == 0 ? "" : "; ") + warnings[i];
-  if (warnings.size() > most) line += "; and " + std::to_string(warnings.size() - most) + " more of that kind";
+  if (warnings.size() > most) line += "; and " + std::to_string(warnings.size() - most) + " more";
   return line;
 }
 

@@ -197,7 +197,6 @@ void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
   p.attach = now();
   p.before_attach_us = us_since_load(p.clock_start.monotonic_ns);
   gethostname(p.host, sizeof p.host - 1);
-  p.machine = static_cast<std::uint32_t>(format::machine_name());
   const ssize_t n = readlink("/proc/self/exe", p.executable, sizeof p.executable - 1);
   if (n < 0) p.executable[0] = '\0';
 }
@@ -303,6 +302,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   if (configuration.run_key != nullptr)
     std::strncpy(created->run_key.digits, configuration.run_key, sizeof created->run_key.digits - 1);
   describe_process(created->process, name);
+  created->process.machine = static_cast<std::uint32_t>(created->maker.machine);
   created->keep_ns = size.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
   created->process.flags = process_flags(configuration, size);
   if (format::SampleSummary* samples = samples_of(*created)) samples->capacity = classes;
