@@ -22,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "format/machine.h"
 #include "recorder/here.h"
 #include "recorder/identity.h"
 #include "recorder/process_end.h"
@@ -277,6 +278,12 @@ TEST_F(Recorder, NoTwoProcessesHaveOneName) {
   }
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+TEST_F(Recorder, AProcessTellsItsMachine) {
+  const ReadBack run = record([] { const tare::region region{"region"}; });
+  ASSERT_EQ(run.processes.size(), 1U);
+  EXPECT_EQ(run.processes.begin()->second.machine, static_cast<std::uint32_t>(format::machine_name()));
 }
 
 TEST_F(Recorder, UnknownTypesHaveNoNumber) {
