@@ -10,9 +10,10 @@ import os
 import platform
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +71,20 @@ def _or_emulated(debians: Callable[[], MpiEnvironment]) -> Callable[[], MpiEnvir
     return get
 
 
+@cache
+def _sessions() -> Path:
+    """Return where Open MPI 4 keeps its files of sessions: not where other test processes do.
+
+    A launcher removes the directory of the user when it is empty, also while another one is about to put its
+    own into it, which then fails with "ORTE_ERROR_LOG: Error in file [...]/session_dir.c".
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    directory = Path(tempfile.gettempdir()) / f"ompi-{os.getuid()}-{worker}"
+    directory.mkdir(exist_ok=True)
+    directory.chmod(0o1777)  # Some tests run a program as another user.
+    return directory
+
+
 @_or_emulated
 def openmpi4() -> MpiEnvironment:
     return MpiEnvironment(
@@ -88,6 +103,7 @@ def openmpi4() -> MpiEnvironment:
             "OMPI_MCA_hwloc_base_binding_policy": "none",
             # Reading another process's memory is forbidden in most containers, which it says on stderr.
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+            "OMPI_MCA_orte_tmpdir_base": str(_sessions()),
             "MPI4PY_LIBMPI": str(SYSTEM / "libmpi.so.40"),
         },
     )
