@@ -140,6 +140,29 @@ def test_of_several_worlds_it_says_which(show: Show, of_run: Content) -> None:
         assert "World" in page.texts(f"#{section} .tabulator-col-title")
 
 
+def test_neighbouring_ranks_are_of_one_world(show: Show, of_run: Content) -> None:
+    """Of 900 ranks four are one value; a rank whose share is not known is in no chart."""
+    columns = of_run["ranks"]["columns"]
+    for name, column in columns.items():
+        columns[name] = column[:1] * 900
+    columns["world"] = [0] * 450 + [1] * 450
+    columns["rank"] = [*range(450), *range(450)]
+    columns["mpi_share"] = [0.25] * 450 + [None] + [0.75] * 449
+    of_run["overview"]["worlds"] = 2
+    page = show(of_run)
+    page.page.locator("#imbalance .chart").first.scroll_into_view_if_needed()
+    page.wait("document.querySelectorAll('#imbalance canvas').length == 2")
+    (bands, shares) = page.page.eval_on_selector_all(
+        "#imbalance .chart",
+        "charts => charts.map(chart => echarts.getInstanceByDom(chart).getOption())"
+        ".map(({ xAxis, series }) => ({ names: xAxis[0].data, values: series.map(each => each.data) }))",
+    )
+    assert bands["names"][112:115] == ["0:448", "1:1", "1:5"]
+    least, spread, mean = bands["values"]
+    assert least == mean == [25] * 113 + [75] * 113 and set(spread) == {0}
+    assert {at: count for at, count in enumerate(shares["values"][0]) if count} == {12: 450, 37: 449}
+
+
 def test_a_program_without_mpi(show: Show, of_run: Content) -> None:
     of_run["overview"] |= {"uses_mpi": False, "parts": [], "mpi_share": None, "efficiency": [], "mpi_ns": 0}
     of_run["ranks"]["columns"]["rank"] = [-1 for _ in of_run["ranks"]["columns"]["rank"]]

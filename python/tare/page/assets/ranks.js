@@ -33,24 +33,25 @@
     };
   }
 
-  // Of groups of neighbouring ranks the least, mean and most.
+  // Of groups of neighbouring ranks of a world the least, mean and most.
   function bands(rows) {
     const each = Math.ceil(rows.length / BINS);
     const bins = [];
-    for (let first = 0; first < rows.length; first += each) {
-      const shares = rows.slice(first, first + each).map((row) => row.share);
-      bins.push({ first: rows[first].rank, last: rows[Math.min(first + each, rows.length) - 1].rank, min: Math.min(...shares), max: Math.max(...shares), mean: shares.reduce((a, b) => a + b, 0) / shares.length });
+    for (let first = 0, end; first < rows.length; first = end) {
+      for (end = first + 1; end < rows.length && end - first < each && rows[end].world === rows[first].world;) ++end;
+      const shares = rows.slice(first, end).map((row) => row.share);
+      bins.push({ world: rows[first].world, first: rows[first].rank, last: rows[end - 1].rank, min: Math.min(...shares), max: Math.max(...shares), mean: shares.reduce((a, b) => a + b, 0) / shares.length });
     }
     return bins;
   }
-  function band(bins) {
+  function band(bins, hasWorlds) {
     const line = (name, key, more) => ({ name, type: "line", showSymbol: false, data: bins.map((bin) => 100 * bin[key]), lineStyle: { width: 1.5, color: color("wait") }, itemStyle: { color: color("wait") }, ...more });
     return {
-      xAxis: axis({ type: "category", data: bins.map((bin) => bin.first), name: "rank", nameLocation: "middle", nameGap: 26, nameTextStyle: { color: color("muted"), align: "center" }, boundaryGap: false }),
+      xAxis: axis({ type: "category", data: bins.map((bin) => (hasWorlds ? `${bin.world}:${bin.first}` : bin.first)), name: "rank", nameLocation: "middle", nameGap: 26, nameTextStyle: { color: color("muted"), align: "center" }, boundaryGap: false }),
       yAxis: axis({ type: "value", name: "% in MPI", max: 100, min: 0 }),
       grid: { left: 8, right: 20, top: 34, bottom: 28, containLabel: true },
       tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: color("surface"), borderColor: color("line"), textStyle: { color: color("text") },
-        formatter: (at) => { const bin = bins[at[0].dataIndex]; return `ranks ${bin.first} to ${bin.last}\nin MPI ${format.percent(bin.min)} to ${format.percent(bin.max)}\nmean ${format.percent(bin.mean)}`; } },
+        formatter: (at) => { const bin = bins[at[0].dataIndex]; return `ranks ${bin.first} to ${bin.last}${hasWorlds ? ` of world ${bin.world}` : ""}\nin MPI ${format.percent(bin.min)} to ${format.percent(bin.max)}\nmean ${format.percent(bin.mean)}`; } },
       series: [
         line("least", "min", { stack: "band", lineStyle: { opacity: 0 } }),
         { name: "spread", type: "line", stack: "band", showSymbol: false, data: bins.map((bin) => 100 * (bin.max - bin.min)), lineStyle: { opacity: 0 }, areaStyle: { color: color("wait"), opacity: 0.28 } },
@@ -106,12 +107,13 @@
       const made = tare.chart(panel, "Bars: time of each rank outside and inside MPI; the table below has the numbers", () => bars(ofRanks, hasWorlds));
       made.holder.style.height = `${Math.max(170, 90 + 26 * ofRanks.length)}px`;
     } else {
-      const bins = bands(ofRanks);
+      const timed = ofRanks.filter((row) => row.share !== null);
+      const bins = bands(timed);
       panel.append(element("h3", {}, "Share of MPI by rank: least, mean and most of neighbouring ranks"));
-      tare.chart(panel, "Share of MPI by rank; the table below has the numbers", () => band(bins));
+      tare.chart(panel, "Share of MPI by rank; the table below has the numbers", () => band(bins, hasWorlds));
       const spread = element("div", { class: "panel" }, element("h3", {}, "How many ranks are how long in MPI"));
       into.append(spread);
-      tare.chart(spread, "Histogram of the share of MPI over ranks", () => histogram(ofRanks));
+      tare.chart(spread, "Histogram of the share of MPI over ranks", () => histogram(timed));
     }
     const holder = element("div", {});
     into.append(element("h3", {}, overview.uses_mpi ? "All ranks" : "All processes"), holder);
