@@ -141,7 +141,7 @@ def test_of_several_worlds_it_says_which(show: Show, of_run: Content) -> None:
 
 
 def test_neighbouring_ranks_are_of_one_world(show: Show, of_run: Content) -> None:
-    """Of 900 ranks four are one value; a rank whose share is not known is in no chart."""
+    """Four ranks are one value of 900; a rank whose share is not known is in no chart."""
     columns = of_run["ranks"]["columns"]
     for name, column in columns.items():
         columns[name] = column[:1] * 900
