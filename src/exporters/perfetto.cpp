@@ -24,7 +24,7 @@ inline constexpr std::uint32_t packet = 1;
 }
 namespace trace_packet {
 inline constexpr std::uint32_t clock_snapshot = 6, timestamp = 8, trusted_packet_sequence_id = 10, track_event = 11,
-                               interned_data = 12, sequence_flags = 13, track_descriptor = 60;
+                               interned_data = 12, sequence_flags = 13, track_descriptor = 60, perf_sample = 66;
 inline constexpr std::uint32_t incremental_state_cleared = 1, needs_incremental_state = 2;  // sequence_flags
 }  // namespace trace_packet
 namespace clock_snapshot {
@@ -53,12 +53,26 @@ namespace debug_annotation {
 inline constexpr std::uint32_t name_iid = 1, uint_value = 3, int_value = 4, double_value = 5, string_value = 6,
                                array_values = 12, string_value_iid = 17;
 }
+namespace perf_sample {
+inline constexpr std::uint32_t pid = 2, tid = 3, callstack_iid = 4, cpu_mode = 5;
+inline constexpr std::uint32_t mode_user = 2;  // cpu_mode
+}  // namespace perf_sample
 namespace interned_data {
 inline constexpr std::uint32_t event_categories = 1, event_names = 2, debug_annotation_names = 3, source_locations = 4,
-                               debug_annotation_string_values = 29;
+                               function_names = 5, frames = 6, callstacks = 7, mapping_paths = 17, source_paths = 18,
+                               mappings = 19, debug_annotation_string_values = 29;
 inline constexpr std::uint32_t iid = 1, name = 2;  // of an entry; of a string value `str`
 inline constexpr std::uint32_t file_name = 2, function_name = 3, line_number = 4;  // of a source location
 }  // namespace interned_data
+namespace frame {
+inline constexpr std::uint32_t function_name_id = 2, mapping_id = 3, rel_pc = 4, source_path_iid = 5, line_number = 6;
+}
+namespace callstack {
+inline constexpr std::uint32_t frame_ids = 2;
+}
+namespace mapping {
+inline constexpr std::uint32_t path_string_ids = 7;
+}
 
 // All packets belong to one sequence, so an interned name serves all tracks.
 constexpr std::uint32_t sequence_id = 1;
@@ -121,6 +135,7 @@ class PerfettoWriter : public TimelineWriter {
   void enter(const Track& track, std::int64_t time_ns, const Span& span) override;
   void leave(const Track& track, std::int64_t time_ns, const Span& span) override;
   void event(const Track& track, std::int64_t time_ns, const EventRow& row) override;
+  void sample(const Track& track, std::int64_t time_ns, const EventRow& row) override;
   bool has_failed() const override { return out_.has_failed(); }
 
   std::string finish() { return out_.finish(); }
@@ -131,10 +146,14 @@ class PerfettoWriter : public TimelineWriter {
   std::uint64_t process_uuid(std::uint32_t process);
   std::uint64_t counter_uuid(const EventRow& row);
   void begin_event(std::uint64_t uuid, track_event::Type type);
-  void end_event(std::int64_t time_ns);
+  // Writes what event_ contains, a message of this field of packets.
+  void end_event(std::int64_t time_ns, std::uint32_t field = trace_packet::track_event);
   void write_descriptor(std::string_view descriptor);
   void set_name(const EventRow& row, Category category);
   void add_site(const EventRow& row);
+  // These define what a sample refers to.
+  void intern_stack(std::uint32_t number, const std::vector<std::int32_t>& path);
+  void intern_frame(std::int32_t frame);
   void add_call(const EventRow& row);
   void add_parameters(const EventRow& row);
 
@@ -155,9 +174,10 @@ class PerfettoWriter : public TimelineWriter {
   std::int32_t next_tid_ = 1;                 // above all pids
   std::vector<std::uint64_t> process_uuids_;  // 0: not yet written
   std::vector<std::uint64_t> track_uuids_;
+  std::vector<std::int32_t> tids_;                                                 // by track
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> counter_uuids_;  // by process and event type
   std::uint64_t last_uuid_ = 0;
-  Known names_known_, texts_known_, sites_known_, arguments_known_;
+  Known names_known_, texts_known_, sites_known_, stacks_known_, frames_known_;
   std::string event_, packet_, interned_, part_;  // of the packet at hand
 };
 
@@ -238,7 +258,8 @@ void PerfettoWriter::begin_track(const Track& track) {
   std::string content, descriptor;
   pbf_writer thread(content);
   thread.add_int32(thread_descriptor::pid, pid);
-  thread.add_int64(thread_descriptor::tid, is_first ? pid : next_tid_++);
+  tids_.push_back(is_first ? pid : next_tid_++);
+  thread.add_int64(thread_descriptor::tid, tids_.back());
   thread.add_string(thread_descriptor::thread_name, names_.thread(track));
   track_uuids_.push_back(++last_uuid_);
   pbf_writer writer(descriptor);
@@ -272,7 +293,7 @@ void PerfettoWriter::begin_event(std::uint64_t uuid, track_event::Type type) {
   event.add_uint64(track_event::track_uuid, uuid);
 }
 
-void PerfettoWriter::end_event(std::int64_t time_ns) {
+void PerfettoWriter::end_event(std::int64_t time_ns, std::uint32_t field) {
   packet_.clear();
   pbf_writer packet(packet_);
   packet.add_uint64(trace_packet::timestamp, static_cast<std::uint64_t>(std::max<std::int64_t>(time_ns - zero_ns_, 0)));
@@ -282,7 +303,7 @@ void PerfettoWriter::end_event(std::int64_t time_ns) {
     add_message(packet_, trace_packet::interned_data, interned_);
     interned_.clear();
   }
-  add_message(packet_, trace_packet::track_event, event_);
+  add_message(packet_, field, event_);
   add_message(out_.buffer(), trace::packet, packet_);
   out_.wrote();
 }
@@ -430,6 +451,56 @@ void PerfettoWriter::event(const Track& track, std::int64_t time_ns, const Event
     add_message(event_, track_event::debug_annotations, part_);
   }
   end_event(time_ns);
+}
+
+void PerfettoWriter::intern_frame(std::int32_t frame) {
+  const auto number = static_cast<std::uint32_t>(frame) + 1;  // of all that belongs to it
+  if (!frames_known_.add(number)) return;
+  const FrameInfo& of = run_.frames()[static_cast<std::size_t>(frame)];
+  intern(interned_data::function_names, number, of.symbol.caller.empty() ? "(unknown)" : plain_text(of.symbol.caller));
+  const std::string object = plain_text(of.at.object);
+  // Readers put a slash before it.
+  intern(interned_data::mapping_paths, number, object.substr(object.starts_with('/') ? 1 : 0));
+  part_.clear();
+  pbf_writer object_entry(part_);
+  object_entry.add_uint64(interned_data::iid, number);
+  object_entry.add_uint64(mapping::path_string_ids, number);
+  add_message(interned_, interned_data::mappings, part_);
+  if (!of.symbol.file.empty()) intern(interned_data::source_paths, number, plain_text(of.symbol.file));
+  part_.clear();
+  pbf_writer entry(part_);
+  entry.add_uint64(interned_data::iid, number);
+  entry.add_uint64(frame::function_name_id, number);
+  entry.add_uint64(frame::mapping_id, number);
+  entry.add_uint64(frame::rel_pc, of.at.address);
+  if (!of.symbol.file.empty()) {
+    entry.add_uint64(frame::source_path_iid, number);
+    entry.add_uint32(frame::line_number, of.symbol.line);
+  }
+  add_message(interned_, interned_data::frames, part_);
+}
+
+void PerfettoWriter::intern_stack(std::uint32_t number, const std::vector<std::int32_t>& path) {
+  if (!stacks_known_.add(number)) return;
+  for (const std::int32_t frame : path) intern_frame(frame);
+  part_.clear();
+  pbf_writer stack(part_);
+  stack.add_uint64(interned_data::iid, number);
+  for (auto frame = path.rbegin(); frame != path.rend(); ++frame)
+    stack.add_uint64(callstack::frame_ids, static_cast<std::uint64_t>(*frame) + 1);
+  add_message(interned_, interned_data::callstacks, part_);
+}
+
+void PerfettoWriter::sample(const Track& track, std::int64_t time_ns, const EventRow& row) {
+  const auto number = static_cast<std::uint32_t>(row.site + 1);  // 0: the stack is not known
+  if (number != 0) intern_stack(number, run_.sites()[number - 1].path);
+  event_.clear();
+  pbf_writer sample(event_);
+  sample.add_int32(perf_sample::pid, pids_[track.process]);
+  sample.add_int32(perf_sample::tid, tids_[track.number]);
+  sample.add_uint64(perf_sample::callstack_iid, number);
+  sample.add_uint32(perf_sample::cpu_mode, perf_sample::mode_user);
+  end_event(time_ns, trace_packet::perf_sample);
 }
 
 }  // namespace

@@ -15,6 +15,10 @@ namespace {
 using namespace tare::reader;
 using format::EventClass;
 
+bool is_sample(const Run& run, const EventRow& row) {
+  return row.kind == EventKind::source_call && run.functions().source(row.function) == "stacks";
+}
+
 std::int64_t end_of(const EventRow& row) {
   return row.duration_ns > INT64_MAX - row.start_ns ? INT64_MAX : row.start_ns + row.duration_ns;
 }
@@ -153,6 +157,10 @@ void Timeline::add(EventRow& row) {
   close_ended(place, row.start_ns);
   if (is_of_program(row.kind)) return add_event(place, row);
   if (!options_.filter.wants_time(row.start_ns, row.duration_ns)) return;
+  if (is_sample(run_, row)) {
+    write_frames(place);
+    return writer_.sample(place.track, later(place, row.start_ns), row);
+  }
   if (reader::is_call(row.kind)) ++summary_.events;
   // Calls of MPI do not overlap with others of the thread. If they seem to, the reason is the conversion of clocks. But
   // constructs of OpenMP contain them.

@@ -46,6 +46,10 @@ class TimelineWriter {
   virtual void leave(const Track& track, std::int64_t time_ns, const Span& span) = 0;
   // A counter, a marker, or an event with parameters or text.
   virtual void event(const Track& track, std::int64_t time_ns, const reader::EventRow& row) = 0;
+  // A sample of the stack of the thread (src/stacks), which is no call. Formats without a place for it leave it out.
+  virtual void sample(const Track& track, std::int64_t time_ns, const reader::EventRow& row) {
+    static_cast<void>(track), static_cast<void>(time_ns), static_cast<void>(row);
+  }
   // Calls are missing from now on: a chunk was damaged.
   virtual void lose() {}
   // Whether the rest can be left out, because it cannot be written.

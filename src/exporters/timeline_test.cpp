@@ -33,6 +33,9 @@ class Lines : public TimelineWriter {
   void event(const Track& track, std::int64_t time_ns, const EventRow& row) override {
     add(track, "event", time_ns, row);
   }
+  void sample(const Track& track, std::int64_t time_ns, const EventRow& row) override {
+    add(track, "sample", time_ns, row);
+  }
   bool has_failed() const override { return false; }
 
   std::vector<std::string> lines;
@@ -62,6 +65,12 @@ class TimelineTest : public ::testing::Test {
   static std::string call(std::uint64_t enter, std::uint64_t leave) {
     return bytes_of(call_record("MPI_Send", 1, enter, leave));
   }
+  static std::string stack_sample(std::uint64_t time) {
+    const auto function = static_cast<std::uint32_t>(format::Function::stack_sample);
+    return bytes_of(format::SourceCallRecord{
+               {format::source_call, sizeof(format::SourceCallRecord) / 8 + 1}, function, time, time, 0, 0}) +
+           bytes_of(std::uint64_t{5000});
+  }
   static std::string begin(std::uint32_t type, std::uint64_t time) { return event_record(type, time, {1}); }
   static std::string end(std::uint32_t type, std::uint64_t time) { return event_record(type, time, {0}); }
   static std::string mark(std::uint64_t time) { return event_record(3, time); }
@@ -89,6 +98,16 @@ TEST_F(TimelineTest, SpansNest) {
                                "0 event 2055 mark", "0 leave 2060 inner", "0 leave 2070 outer"}));
   EXPECT_EQ(summary_.events, 7U);
   EXPECT_EQ(summary_.open + summary_.ends, 0U);
+}
+
+TEST_F(TimelineTest, SamplesAreNoCalls) {
+  write(begin(1, 2000) + stack_sample(2005) + call(2010, 2020) + stack_sample(2030) + end(1, 2040));
+  EXPECT_EQ(lines(), (Expected{"0 enter 2000 outer", "0 sample 2005 stack_sample", "0 enter 2010 MPI_Send",
+                               "0 leave 2020 MPI_Send", "0 sample 2030 stack_sample", "0 leave 2040 outer"}));
+  EXPECT_EQ(summary_.events, 3U);
+  TimelineOptions options;
+  options.filter.start_ns = second_ns + 2025;
+  EXPECT_EQ(lines(options), (Expected{"0 enter 2000 outer", "0 sample 2030 stack_sample", "0 leave 2040 outer"}));
 }
 
 TEST_F(TimelineTest, CallsThatOverlapAreCut) {

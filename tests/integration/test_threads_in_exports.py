@@ -10,13 +10,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import otf2_trace
 import perfetto_trace
+import perfetto_ui
 import pytest
+import tare as library
 from browser import Opened
 from environments import ROOT
 from exporting import exported, rows
 
 SOURCE = ROOT / "examples" / "uneven.c"
+SAMPLE = "stack_sample"
 
 
 BARRIER = """#include <omp.h>
@@ -60,8 +64,13 @@ def events(tare: Path, run: Path) -> list[dict[str, Any]]:
     assert len(threads) == 2
     for thread in threads:
         names = {row["function"] for row in found if row["thread"] == thread}
-        assert names >= {"omp_implicit_task", "stack_sample"}
+        assert names >= {"omp_implicit_task", SAMPLE}
     return found
+
+
+def constructs_of(events: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """How many there are of each construct of OpenMP, by thread."""
+    return Counter((str(row["thread"]), row["function"]) for row in events if row["function"] != SAMPLE)
 
 
 def per_thread(counts: Counter[tuple[str, str]]) -> list[dict[str, int]]:
@@ -73,23 +82,71 @@ def per_thread(counts: Counter[tuple[str, str]]) -> list[dict[str, int]]:
 
 
 def test_perfetto(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Each construct has its place."""
     slices = perfetto_trace.read(exported(tare, run, "perfetto", tmp_path / "out"))
-    slices = [each for each in slices if re.match("omp_|stack_", each.name)]
-    expected = Counter((str(row["thread"]), str(row["function"])) for row in events)
-    assert per_thread(Counter((each.thread, each.name) for each in slices)) == per_thread(expected)
-    # Each with its place.
-    places = Counter((row["function"], row["file"] or "", row["line"] or 0) for row in events)
+    found = Counter((each.thread, each.name) for each in slices)
+    assert per_thread(found) == per_thread(constructs_of(events))
+    constructs = [row for row in events if row["function"] != SAMPLE]
+    places = Counter((row["function"], row["file"] or "", row["line"] or 0) for row in constructs)
     assert Counter((each.name, each.file, each.line) for each in slices) == places
-    assert {line for name, file, line in places if name == "stack_sample" and file == str(SOURCE)}
+
+
+def stack_of(path: Any) -> tuple[tuple[str, ...], str, int]:
+    """The functions, the outermost first, and the place in the last one."""
+    return (
+        tuple(frame.caller or "(unknown)" for frame in reversed(path)),
+        path[0].file or "",
+        path[0].line or 0,
+    )
+
+
+def test_samples_in_perfetto(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
+    """They are no slices, and each has its stack."""
+    found = perfetto_trace.samples(exported(tare, run, "perfetto", tmp_path / "out"))
+    expected = [row for row in events if row["function"] == SAMPLE]
+    of_threads = Counter((str(row["thread"]), SAMPLE) for row in expected)
+    assert per_thread(Counter((each.thread, SAMPLE) for each in found)) == per_thread(of_threads)
+    zero = min(row["start_ns"] for row in expected) - min(each.time for each in found)
+    opened = library.open(run)
+    stacks = Counter(
+        (row.start_ns - zero, *stack_of(opened.sites[row.site].path))  # type: ignore[index]
+        for row in opened.rows(opened.event_table())
+        if row.function == SAMPLE
+    )
+    assert Counter((each.time, each.functions, each.file, each.line) for each in found) == stacks
+    assert sum("term" in each.functions[-1] and each.file == str(SOURCE) for each in found) > len(found) / 2
+
+
+def test_perfetto_itself_shows_samples(
+    tare: Path, run: Path, events: list[dict[str, Any]], browser: Any
+) -> None:
+    with perfetto_ui.viewing(tare, run, browser) as (query, _page):
+        found = query(
+            "SELECT thread.name AS name, count(callsite_id) AS n FROM perf_sample JOIN thread USING (utid)"
+            " GROUP BY utid"
+        )
+        of_threads = Counter(row["thread"] for row in events if row["function"] == SAMPLE)
+        assert sorted(number for _, number in found) == sorted(of_threads.values())
+        functions = query("SELECT DISTINCT name, 1 AS n FROM stack_profile_frame")
+        assert any("term" in name for name, _ in functions)
+        wrong = "SELECT name, value AS n FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"
+        assert query(wrong) == []
+
+
+def test_otf2(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
+    """It has no place for samples among calls."""
+    trace = otf2_trace.read(exported(tare, run, "otf2", tmp_path / "out"))
+    found = Counter((str(each["thread"]), each["name"]) for each in trace.spans)
+    assert per_thread(found) == per_thread(constructs_of(events))
 
 
 def test_paje(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
+    """It has no samples, as its states are calls."""
     trace = exported(tare, run, "paje", tmp_path / "out")
     done = subprocess.run(["pj_dump", "-u", trace], capture_output=True, text=True, timeout=60, check=True)
     states = [row for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True) if row[0] == "State"]
-    found = Counter((row[1], row[7]) for row in states if re.match("omp_|stack_", row[7]))
-    expected = Counter((str(row["thread"]), str(row["function"])) for row in events)
-    assert per_thread(found) == per_thread(expected)
+    found = Counter((row[1], row[7]) for row in states)
+    assert per_thread(found) == per_thread(constructs_of(events))
 
 
 def test_folded_stacks_have_each_time_once(tare: Path, run: Path, tmp_path: Path) -> None:

@@ -29,6 +29,18 @@ class Slice:
     value: float = 0.0
 
 
+@dataclass
+class Sample:
+    """A place of a thread: the functions of its stack, the outermost first, and the place in the last one."""
+
+    process: str
+    thread: str
+    time: int
+    functions: tuple[str, ...]
+    file: str
+    line: int
+
+
 class Names:
     """What was interned so far."""
 
@@ -47,6 +59,39 @@ class Names:
             if one.HasField(name):
                 return getattr(one, name)
         return self.of["debug_annotation_string_values"][one.string_value_iid].str.decode()
+
+
+def samples(path: Path) -> list[Sample]:
+    """All samples of stacks; fails where one refers to what is not defined."""
+    trace = protos.Trace()
+    trace.ParseFromString(path.read_bytes())
+    names = Names()
+    processes: dict[int, str] = {}
+    threads: dict[tuple[int, int], str] = {}
+    found: list[Sample] = []
+    for packet in trace.packet:
+        names.add(packet.interned_data)
+        track = packet.track_descriptor
+        if track.HasField("process"):
+            processes[track.process.pid] = track.process.process_name
+        if track.HasField("thread"):
+            threads[track.thread.pid, track.thread.tid] = track.thread.thread_name
+        if not packet.HasField("perf_sample"):
+            continue
+        one = packet.perf_sample
+        frames = [names.of["frames"][iid] for iid in names.of["callstacks"][one.callstack_iid].frame_ids]
+        assert all(names.of["mappings"][frame.mapping_id].path_string_ids for frame in frames)
+        functions = tuple(names.of["function_names"][frame.function_name_id].str.decode() for frame in frames)
+        file = (
+            names.of["source_paths"][frames[-1].source_path_iid].str.decode()
+            if frames[-1].line_number
+            else ""
+        )
+        thread = threads[one.pid, one.tid]
+        found.append(
+            Sample(processes[one.pid], thread, packet.timestamp, functions, file, frames[-1].line_number)
+        )
+    return found
 
 
 def read(path: Path) -> list[Slice]:
