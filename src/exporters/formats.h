@@ -28,7 +28,8 @@ reader::Result<TimelineSummary> write_paje(reader::Run& run, const std::string& 
 
 // A trace for Perfetto (https://perfetto.dev): a protobuf of TracePackets, which its UI and its trace processor read.
 // Writes the file completely or not at all. A track for each process, and in it one for each thread and each counter;
-// slices for calls, regions, phases and what tare did; instants for markers and other events; flows for messages.
+// slices for calls, regions, phases and what tare did; instants for markers and other events; flows for messages;
+// samples of stacks.
 reader::Result<TimelineSummary> write_perfetto(reader::Run& run, const std::string& path, ExportOptions options);
 
 // A trace as OTF2 (https://www.vi-hps.org/projects/score-p), which Vampir, Scalasca, Pipit and others read. It needs

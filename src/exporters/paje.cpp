@@ -218,7 +218,7 @@ void PajeWriter::write_link(Line kind, const Track& track, std::int64_t time_ns,
 void PajeWriter::enter(const Track& track, std::int64_t time_ns, const Span& span) {
   const EventRow& row = span.row;
   const std::uint32_t value = value_of(row, 'S');
-  const bool is_call = row.kind == EventKind::call;
+  const bool is_call = reader::is_call(row.kind);
   line(is_call ? push_call : push_state).time(time_ns).word("S").alias('t', track.number).alias('v', value);
   if (is_call) {
     quoted(place_text(names_.site(row.site)));

@@ -10,6 +10,7 @@
 
 #include "exporters/output_file.h"
 #include "exporters/texts.h"
+#include "reader/run/used_file_names.h"
 
 namespace tare::exporters {
 namespace {
@@ -80,7 +81,7 @@ constexpr std::uint32_t sequence_id = 1;
 enum Category : std::uint32_t { of_mpi = 1, of_program, of_tare, of_other_source };
 constexpr const char* category_names[] = {"MPI", "program", "tare", "source"};
 
-// Keys of arguments, named as in docs/json.md.
+// Keys of arguments, named as in docs/json.md. Those of calls of other sources than MPI follow.
 enum Argument : std::uint32_t {
   communicator = 1,
   window,
@@ -97,10 +98,12 @@ enum Argument : std::uint32_t {
   requests,
   records,
   parameters,
-  text
+  text,
+  used_file
 };  // clang-format off
 constexpr const char* argument_names[] = {"communicator", "window", "mpi_file", "peer", "peer_world", "root", "tag",
-    "bytes", "received", "source", "source_world", "source_tag", "requests", "records", "parameters", "text"};
+    "bytes", "received", "source", "source_world", "source_tag", "requests", "records", "parameters", "text",
+    "used_file"};
 // clang-format on
 
 // Adds a field of bytes that begins with their length.
@@ -126,7 +129,7 @@ class Known {
 class PerfettoWriter : public TimelineWriter {
  public:
   PerfettoWriter(Run& run, const std::string& path, const ExportOptions& options)
-      : run_(run), names_(run), out_(path), zero_ns_(first_time_ns(run, options.start_ns)) {
+      : run_(run), names_(run), out_(path), zero_ns_(first_time_ns(run, options.start_ns)), files_(run) {
     begin_trace();
     number_processes();
   }
@@ -155,14 +158,15 @@ class PerfettoWriter : public TimelineWriter {
   void intern_stack(std::uint32_t number, const std::vector<std::int32_t>& path);
   void intern_frame(std::int32_t frame);
   void add_call(const EventRow& row);
+  void add_source_call(const EventRow& row);
   void add_parameters(const EventRow& row);
 
-  void add_number(Argument name, std::int64_t value) {
+  void add_number(std::uint32_t name, std::int64_t value) {
     add_annotation(name, debug_annotation::int_value, static_cast<std::uint64_t>(value));
   }
   // A call has few distinct texts, so they are interned by `number`.
   void add_text(Argument name, std::uint32_t number, const std::string& value);
-  void add_annotation(Argument name, std::uint32_t field, std::uint64_t value);
+  void add_annotation(std::uint32_t name, std::uint32_t field, std::uint64_t value);
   // Defines a name: a message of a number and a text.
   void intern(std::uint32_t field, std::uint32_t number, std::string_view name);
 
@@ -177,6 +181,8 @@ class PerfettoWriter : public TimelineWriter {
   std::vector<std::int32_t> tids_;                                                 // by track
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> counter_uuids_;  // by process and event type
   std::uint64_t last_uuid_ = 0;
+  std::map<std::string, std::uint32_t> source_arguments_, file_texts_;  // their numbers
+  UsedFileNames files_;
   Known names_known_, texts_known_, sites_known_, stacks_known_, frames_known_;
   std::string event_, packet_, interned_, part_;  // of the packet at hand
 };
@@ -333,7 +339,7 @@ void PerfettoWriter::set_name(const EventRow& row, Category category) {
 }
 
 // Fields are short, so the length takes one byte.
-void PerfettoWriter::add_annotation(Argument name, std::uint32_t field, std::uint64_t value) {
+void PerfettoWriter::add_annotation(std::uint32_t name, std::uint32_t field, std::uint64_t value) {
   part_.clear();
   pbf_writer annotation(part_);
   annotation.add_uint64(debug_annotation::name_iid, name);
@@ -383,6 +389,23 @@ void PerfettoWriter::add_call(const EventRow& row) {
   if (!row.requests.empty()) add_number(requests, static_cast<std::int64_t>(row.requests.size()));
 }
 
+// Offsets of seeks may be negative, and no argument is too large for a number that has a sign.
+void PerfettoWriter::add_source_call(const EventRow& row) {
+  const std::vector<std::string>& names = run_.functions().arguments(row.function);
+  for (std::size_t i = 0; i < std::min(names.size(), row.parameters.size()); ++i) {
+    if (names[i] == "bytes" && row.bytes == format::no_bytes) continue;  // the call has failed
+    const auto next = static_cast<std::uint32_t>(std::size(argument_names) + source_arguments_.size() + 1);
+    const auto [at, is_new] = source_arguments_.emplace(names[i], next);
+    if (is_new) intern(interned_data::debug_annotation_names, next, plain_text(names[i]));
+    add_number(at->second, static_cast<std::int64_t>(row.parameters[i]));
+  }
+  const UsedFiles::File* file = files_.find(row.process, row.function, row.object);
+  if (file == nullptr) return;
+  const std::size_t next = run_.communicators().size() + run_.scopes().size() + file_texts_.size() + 1;
+  const auto at = file_texts_.emplace(file->name, static_cast<std::uint32_t>(next)).first;
+  add_text(used_file, at->second, plain_text(file->name));
+}
+
 void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span& span) {
   const EventRow& row = span.row;
   begin_event(track_uuids_[track.number], track_event::slice_begin);
@@ -395,7 +418,7 @@ void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span&
   } else if (row.kind == EventKind::source_call) {
     set_name(row, of_other_source);
     add_site(row);
-    if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));
+    add_source_call(row);
   } else {
     set_name(row, of_tare);
     if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));

@@ -162,6 +162,31 @@ def test_windows_and_files(tare: Path, tmp_path: Path) -> None:
     assert {key for one in slices for key in one.arguments} >= {"window", "mpi_file", "peer", "communicator"}
 
 
+def test_calls_on_files(tare: Path, tmp_path: Path) -> None:
+    """They have their arguments, also those that are negative, and their file."""
+    program = compile_c(OPENMPI, [PROGRAMS / "io_records.c"], tmp_path / "program")
+    (tmp_path / "files").mkdir()
+    command: list[Path | str] = [program, tmp_path / "files"]
+    run = measure(tare, OPENMPI, 2, command, tmp_path / "run", "--trace", "--with", "files").directory
+    slices = [one for one in read(tare, run, tmp_path / "out") if one.category == "source"]
+    found = Counter((one.name, tuple(sorted(one.arguments.items()))) for one in slices)
+    expected: Counter[Any] = Counter()
+    for row in rows(tare, run):
+        if "arguments" not in row:
+            continue
+        arguments: dict[str, Any] = {**row["arguments"]}  # type: ignore[dict-item]
+        signed = {name: value - 2**64 if value >= 2**63 else value for name, value in arguments.items()}
+        file = {"used_file": row["used_file"]} if "used_file" in row else {}
+        signed.pop("object", None)
+        expected[row["function"], tuple(sorted((signed | file).items()))] += 1
+    assert found == expected
+    posix = str(tmp_path / "files" / "posix")
+    of_posix = [one for one in slices if one.arguments.get("used_file") == posix]
+    (seek,) = (one for one in of_posix if one.name == "lseek")
+    assert (seek.arguments["offset"], seek.arguments["position"]) == (-90, 10)
+    assert [one.arguments["error"] for one in slices if one.name == "read" and "bytes" not in one.arguments]
+
+
 def test_events_of_the_program(tare: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     program = [str(PYTHON), str(PROGRAMS / "api_calls.py")]

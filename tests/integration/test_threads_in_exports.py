@@ -82,13 +82,16 @@ def per_thread(counts: Counter[tuple[str, str]]) -> list[dict[str, int]]:
 
 
 def test_perfetto(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
-    """Each construct has its place."""
+    """Each construct has its place and its arguments."""
     slices = perfetto_trace.read(exported(tare, run, "perfetto", tmp_path / "out"))
     found = Counter((each.thread, each.name) for each in slices)
     assert per_thread(found) == per_thread(constructs_of(events))
     constructs = [row for row in events if row["function"] != SAMPLE]
-    places = Counter((row["function"], row["file"] or "", row["line"] or 0) for row in constructs)
-    assert Counter((each.name, each.file, each.line) for each in slices) == places
+    told = [(each.name, each.file, each.line, sorted(each.arguments.items())) for each in slices]
+    assert sorted(told) == sorted(
+        (row["function"], row["file"] or "", row["line"] or 0, arguments_of(row)) for row in constructs
+    )
+    assert {each.arguments["threads"] for each in slices if each.name == "omp_parallel"} == {2}
 
 
 def stack_of(path: Any) -> tuple[tuple[str, ...], str, int]:
@@ -98,6 +101,10 @@ def stack_of(path: Any) -> tuple[tuple[str, ...], str, int]:
         path[0].file or "",
         path[0].line or 0,
     )
+
+
+def arguments_of(row: dict[str, Any]) -> list[tuple[str, int]]:
+    return sorted((name, value) for name, value in row["arguments"].items() if name != "object")
 
 
 def test_samples_in_perfetto(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -147,6 +154,7 @@ def test_paje(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Pat
     states = [row for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True) if row[0] == "State"]
     found = Counter((row[1], row[7]) for row in states)
     assert per_thread(found) == per_thread(constructs_of(events))
+    assert {row[8] for row in states if row[7] == "omp_parallel"} == {"uneven.c:17"}
 
 
 def test_folded_stacks_have_each_time_once(tare: Path, run: Path, tmp_path: Path) -> None:

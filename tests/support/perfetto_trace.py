@@ -27,6 +27,7 @@ class Slice:
     sent: list[int] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
     value: float = 0.0
+    category: str = ""
 
 
 @dataclass
@@ -127,6 +128,8 @@ def read(path: Path) -> list[Slice]:
             one = Slice(*tracks[track], name, kind, time, depth=len(open_on[track]))
             one.value = event.double_counter_value
             one.sent = list(event.flow_ids)
+            for iid in event.category_iids:
+                one.category = names.of["event_categories"][iid].name
             for annotation in event.debug_annotations:
                 key = names.of["debug_annotation_names"][annotation.name_iid].name
                 one.arguments[key] = names.annotation(annotation)
