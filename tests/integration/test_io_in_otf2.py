@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,10 +12,33 @@ from typing import Any
 import otf2
 import tare as library
 from environments import MpiEnvironment, compile_c
+from exporting import exported
 from measured import PROGRAMS, measure
 from on_mpi import both_families, on_openmpi
 
 UNKNOWN = 2**64 - 1
+
+BOTH = """#include <fcntl.h>
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  char data[4] = "abc";
+  MPI_Init(&argc, &argv);
+  if (chdir(argv[1]) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  const char* names[] = {"./both", "both"};
+  for (int i = 0; i < 2; ++i) {
+    MPI_File file;
+    MPI_File_open(MPI_COMM_WORLD, names[i], MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
+    MPI_File_write_at_all(file, 0, data, 4, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+  }
+  int file = open("both", O_RDONLY);
+  int failed = read(file, data, 4) != 4;
+  close(file);
+  MPI_Finalize();
+  return failed;
+}
+"""
 
 APPENDING = ("READ_WRITE", {"CREATE", "TRUNCATE"}, {"APPEND"})
 
@@ -129,6 +153,32 @@ def test_records_of_all_interfaces(mpi: MpiEnvironment, tare: Path, tmp_path: Pa
     lists: list[Any] = [row.parameters for row in table if (row.used_file, row.function) == (whole, "pread")]
     assert [each[0] for each in lists] == [30.0]
     assert_read_by_otf2_print(archive)
+
+
+@on_openmpi
+def test_a_file_used_through_both_is_one(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """MPI_File_open was given its name in the current directory, in two ways."""
+    source, files = tmp_path / "both.c", tmp_path / "files"
+    source.write_text(BOTH)
+    files.mkdir()
+    program = compile_c(mpi, [source], tmp_path / "program")
+    measured = measure(tare, mpi, 2, [program, files], tmp_path / "run", "--trace", "--with", "files")
+    archive = exported(tare, measured.directory, "otf2", tmp_path / "out.otf2")
+    with otf2.reader.open(str(archive / "traces.otf2")) as trace:
+        assert [file.name for file in trace.definitions.io_files if "both" in file.name] == [
+            str(files / "both")
+        ]
+        of_file = [
+            (handle.name, handle.io_paradigm.identification, handle.file.scope.name)
+            for handle in trace.definitions.io_handles
+            if handle.file is not None and handle.file.name == str(files / "both")
+        ]
+    host = platform.node()
+    assert sorted(set(of_file)) == [
+        ("./both", "MPI-IO", host),
+        (str(files / "both"), "POSIX", host),
+        ("both", "MPI-IO", host),
+    ]
 
 
 def assert_read_by_otf2_print(archive: Path) -> None:

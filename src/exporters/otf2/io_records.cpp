@@ -3,9 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "exporters/texts.h"
 #include "format/record.h"
+#include "reader/store/file_table.h"
 
 namespace tare::exporters::otf2 {
 namespace {
@@ -79,7 +81,11 @@ OTF2_IoStatusFlag status_flags_of(std::uint64_t flags) {
 }  // namespace
 
 IoRecords::IoRecords(const Run& run, const CommunicatorNumbers& communicators)
-    : run_(run), communicators_(communicators), used_(run) {}
+    : run_(run), communicators_(communicators), used_(run) {
+  std::set<std::string> hosts;
+  for (const Process& process : run.processes()) hosts.insert(process.record.host);
+  if (hosts.size() == 1) only_host_ = *hosts.begin();
+}
 
 bool IoRecords::has_failed(const EventRow& row) const {
   return EventStream::argument(run_, row, "error").value_or(0) != 0;
@@ -98,19 +104,39 @@ std::optional<IoRecords::Key> IoRecords::key_of(const EventRow& row) const {
   return Key{row.process, row.object, meaning.is_stdio ? FileInterface::stdio : FileInterface::posix, *descriptor};
 }
 
-// Processes on different hosts use the same file if it has the same name and inode.
+// Processes on different hosts use the same file if it has the same name and inode, or an inode is not known.
 OTF2_IoFileRef IoRecords::file_of(IoFile file) {
   std::vector<OTF2_IoFileRef>& same_name = files_of_[file.name];
   for (const OTF2_IoFileRef number : same_name) {
     IoFile& known = files_[number];
     if (known.host == file.host) return number;
-    if (known.inode != file.inode) continue;
+    if (known.inode != file.inode && known.inode != 0 && file.inode != 0) continue;
+    known.inode = std::max(known.inode, file.inode);
     known.host.reset();
     return number;
   }
   same_name.push_back(static_cast<OTF2_IoFileRef>(files_.size()));
   files_.push_back(std::move(file));
   return same_name.back();
+}
+
+// The path of the file that a process has given to MPI_File_open: POSIX knows the file by it. As it was given if the
+// table of files (--with files) does not have it, or has it in several directories.
+std::string IoRecords::path_of_mpi(std::uint32_t process, const std::string& given) {
+  const auto [names, is_new] = mpi_file_names_.try_emplace(process);
+  if (is_new) {
+    const UsedFiles used = read_files(run_.processes()[process].files);
+    for (const format::FileUse& use : used.uses)
+      if (use.interface == FileInterface::mpi_io) names->second.insert(used.files[use.file].name);
+  }
+  std::string found;
+  for (const std::string& name : names->second)
+    if (name.starts_with('/') && name.ends_with("/" + given)) {
+      std::string path = std::filesystem::path(name).lexically_normal().string();
+      if (!found.empty() && found != path) return given;
+      found = std::move(path);
+    }
+  return found.empty() ? given : found;
 }
 
 OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, bool is_pre_created) {
@@ -122,7 +148,7 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, b
   if (interface == FileInterface::mpi_io) {
     const ScopeInfo& scope = run_.scopes()[number];
     handle.name = plain_text(scope.name);
-    handle.file = file_of({handle.name, 0, false, std::nullopt});
+    handle.file = file_of({plain_text(path_of_mpi(process, scope.name)), 0, false, only_host_});
     handle.communicator = communicators_.of(scope.communicator);
     if (handle.communicator != OTF2_UNDEFINED_COMM) {
       const auto [shared, is_new] = shared_.try_emplace({number, is_pre_created}, handles_.size());
@@ -131,7 +157,9 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, b
   } else if (const UsedFiles::File* file = used_.find(process, function, entry)) {
     handle.name = plain_text(file->name);
     const bool is_directory = file->entry.kind == format::FileKind::directory;
-    if (is_directory || file->entry.kind == format::FileKind::regular)
+    // What MPI-IO opened first has no kind in the table.
+    const bool is_of_mpi = file->entry.kind == format::FileKind::unknown && file->name.starts_with('/');
+    if (is_directory || is_of_mpi || file->entry.kind == format::FileKind::regular)
       handle.file = file_of({handle.name, file->entry.inode, is_directory, std::move(host)});
   } else {
     handle.name = "descriptor " + std::to_string(number);

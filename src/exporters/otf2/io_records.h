@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -24,7 +25,7 @@ namespace tare::exporters::otf2 {
 // A file or directory, as an IoFile.
 struct IoFile {
   std::string name;
-  std::uint64_t inode = 0;
+  std::uint64_t inode = 0;  // 0: not known, as of MPI-IO
   bool is_directory = false;
   std::optional<std::string> host;  // the host of the processes that have used it; nothing: they are on several
 };
@@ -71,6 +72,7 @@ class IoRecords {
   std::optional<Key> key_of(const reader::EventRow& row) const;
   bool has_failed(const reader::EventRow& row) const;
   OTF2_IoFileRef file_of(IoFile file);
+  std::string path_of_mpi(std::uint32_t process, const std::string& given);
   OTF2_IoHandleRef add_handle(const Key& key, std::uint16_t function, bool is_pre_created);
   OTF2_IoHandleRef active(const Key& key, std::uint16_t function);
   void open(const Key& key, const reader::EventRow& row, std::uint64_t time, Sink& sink);
@@ -87,6 +89,8 @@ class IoRecords {
   // Of files of MPI, by their index and is_pre_created: all ranks of a communicator share a handle.
   std::map<std::pair<std::uint64_t, bool>, OTF2_IoHandleRef> shared_;
   reader::UsedFileNames used_;
+  std::optional<std::string> only_host_;                                    // nothing: the processes are on several
+  std::map<std::uint32_t, std::set<std::string>> mpi_file_names_;           // with directories, by process
   std::map<std::pair<std::uint32_t, std::uint64_t>, UnderWay> by_request_;  // by process, and thread and request
   std::map<Key, UnderWay> split_;              // a split collective operation of each handle
   std::map<OTF2_EvtWriter*, UnderWay> calls_;  // the operation of the call that a location is in
