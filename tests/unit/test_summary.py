@@ -11,6 +11,7 @@ import pytest
 from fake_recording import fake_recording, shown
 from some_run import metadata
 from tare import units
+from tare.analysis import ranks
 from tare.analysis.rows import changed
 from tare.reporters import summary
 from tare.reporters.console import console
@@ -191,3 +192,15 @@ def test_locations_are_not_shown_where_they_are_the_ranks(
 ) -> None:
     have_locations(monkeypatch, [fake_native.location(0, 0), fake_native.location(1, 0)])
     assert "Locations (a thread, with its buffer)" not in info(recording)
+
+
+def test_the_account_of_calls_without_mpi(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls of other sources are recorded, and cost, too."""
+    monkeypatch.setattr(ranks, "use_mpi", lambda processes: False)
+    lines = info(recording)
+    at = lines.index("Cost of measuring (all processes)")
+    labels = [line[2:13].strip() for line in lines[at + 1 :]]
+    assert labels[:2] == ["recorded", "wrappers"]
+    (in_all,) = (line for line in lines if line.startswith("  in all"))
+    assert in_all.endswith("% of the time of the threads that recorded events")
+    assert not any(line.startswith("  hooks") for line in lines)

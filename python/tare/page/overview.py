@@ -11,7 +11,7 @@ from tare.analysis.efficiency import NO_TRACE, Efficiency, efficiencies, parts, 
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
 from tare.measuring import unseen
-from tare.reporters import budget, explanation, last_calls, scheduling
+from tare.reporters import budget, explanation, last_calls, scheduling, summary
 from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 from tare.runs import missing
 
@@ -65,6 +65,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "ended_early": _have_some_ended_early(run, world),
         "not_replayed": _why_not_replayed(world),
         "cost": record(cost),
+        "account": list(summary.account_lines(run)),
         "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),

@@ -101,7 +101,7 @@ def account(out: Console, recording: Run) -> None:
     if not recording.processes:
         return
     out.title(f"Cost of measuring ({ranks.summed(recording)})")
-    for label, text in _account_lines(recording):
+    for label, text in account_lines(recording):
         _field(out, label, text)
 
 
@@ -248,21 +248,23 @@ def _totals(out: Console, recording: Run) -> None:
     terminal.show_sheet(out, total_sheet.sheet(found), INDENT)
 
 
-def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
+def account_lines(recording: Run) -> Iterator[tuple[str, str]]:
+    """The parts of the cost of measuring, and what it brought, each with what is to be said of it."""
     cost = recording.total_cost()
     trace = recording.total_trace()
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
         return
     with_mpi = ranks.use_mpi(recording.processes)
-    if with_mpi:
+    with_calls = with_mpi or cost.calls > 0
+    if with_calls:
         yield "recorded", _recorded(cost, recording)
     if cost.own_events:
         yield (
             "own events",
             f"{cost.own_events:,}" + (f", {cost.event_ns:.1f} ns each" if cost.event_ns > 0 else ""),
         )
-    if with_mpi:
+    if with_calls:
         yield "wrappers", _wrappers(cost)
     yield "flushes", _flushes(cost)
     if cost.offload_points:
@@ -283,7 +285,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "hooks", _hooks(cost, recording)
         all_time = f"{100 * cost.wall_share:.2f} % of all time with the hooks"
         yield "in all", f"{100 * cost.net_share:.2f} % of net time, {all_time}"
-    elif cost.own_events:
+    elif with_calls or cost.own_events:
         yield "in all", f"{100 * cost.net_share:.2f} % of the time of the threads that recorded events"
     yield from _trial(recording)
     if kept := budget.of_run(recording):

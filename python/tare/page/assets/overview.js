@@ -107,23 +107,7 @@
       element("td", { class: "number muted" }, format.time(row))))));
   }
 
-  function cost(overview) {
-    const { cost: account, trace } = overview;
-    const error = account.wrapper_error_ns && account.wrapper_ns ? ` ± ${Math.round(100 * account.wrapper_error_ns / account.wrapper_ns)} %` : "";
-    const weighed = account.weighed ? ` (${account.call_ns.toFixed(1)} ns a call, ${format.numberOf(account.weighed, "call")} weighed)` : "";
-    const rows = [
-      overview.uses_mpi ? ["Recorded", `${format.numberOf(account.calls - account.counted, "call")} timed, ${format.grouped(account.counted)} only counted`] : null,
-      account.own_events ? ["Own events", format.grouped(account.own_events)] : null,
-      overview.uses_mpi ? ["Wrappers", `${format.duration(account.wrapper_ns)}${error}${weighed}`] : null,
-      ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
-      account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
-      overview.uses_mpi ? ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`] : null,
-      account.chooser_ns || account.analysis_ns ? ["Your code", `${format.duration(account.chooser_ns)} in the chooser, ${format.duration(account.analysis_ns)} in the analysis`] : null,
-      trace.records ? ["Trace", `${format.numberOf(trace.records, "record")}, ${format.size(trace.bytes)}`] : null,
-      account.dropped ? ["Dropped", format.numberOf(account.dropped, "record")] : null,
-    ].filter(Boolean);
-    return element("dl", { class: "facts-list" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
-  }
+  const cost = ({ account }) => element("dl", { class: "facts-list" }, account.flatMap(([name, value]) => [element("dt", {}, name.charAt(0).toUpperCase() + name.slice(1)), element("dd", {}, value)]));
 
   // A finding leads to its worst instance, if it has one.
   const said = (text, instance) => (instance ? element("a", { href: "#timeline", title: `Show ${tare.instanceNames[instance.what]} in the timeline`, onclick: (event) => {
