@@ -87,9 +87,15 @@ Columns of_path(const std::vector<reader::PathLine>& path, std::int64_t origin_n
   return columns;
 }
 
+using Since = std::pair<std::int64_t, std::uint32_t>;
+using Interval = std::pair<std::int64_t, std::int64_t>;
+
 struct Row {
   std::int32_t world = 0, rank = -1;
+  std::int64_t pid = 0;
   std::uint32_t thread = 0;
+  std::vector<Since> threads{};
+  std::optional<Interval> observed{};
   std::uint64_t records = 0;
 };
 
@@ -112,8 +118,15 @@ class PyTimeline {
   std::int64_t end_ns() const { return timeline_.end_ns(); }
   std::vector<Row> rows() const {
     std::vector<Row> rows;
-    for (const Timeline::Row& row : timeline_.rows())
-      rows.push_back({row.process->world, row.process->record.rank, row.thread, row.records});
+    const auto since_start = [this](std::int64_t ns) { return reader::difference(ns, timeline_.start_ns()); };
+    for (const Timeline::Row& row : timeline_.rows()) {
+      const format::ProcessRecord& record = row.process->record;
+      Row& to = rows.emplace_back(
+          Row{row.process->world, record.rank, static_cast<std::int64_t>(record.pid), row.thread, {}, {}, row.records});
+      for (const auto& [ns, thread] : row.threads) to.threads.emplace_back(since_start(ns), thread);
+      if (row.observed_to_ns > row.observed_from_ns)
+        to.observed = Interval(since_start(row.observed_from_ns), since_start(row.observed_to_ns));
+    }
     return rows;
   }
   nb::bytes bins(std::size_t first, std::size_t rows, std::size_t group, std::int64_t from_ns, std::int64_t to_ns,
@@ -239,8 +252,13 @@ class PyTimeline {
 
 void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
-  Fields<Row>(module, "TimelineRow", "A location with events.")
-      .members<&Row::world, &Row::rank, &Row::thread, &Row::records>();
+  Fields<Row>(
+      module, "TimelineRow",
+      "A location with events. `thread`: the last of `threads`, which had it one after another, each with the begin "
+      "of\n"
+      "its first call. `observed`: in which time of it readings tell when they were on a processor, if any do; both\n"
+      "since the start of the timeline.")
+      .members<&Row::world, &Row::rank, &Row::pid, &Row::thread, &Row::threads, &Row::observed, &Row::records>();
   using Point = reader::IterationPoint;
   Fields<Point>(
       module, "IterationPoint",

@@ -11,11 +11,12 @@ import pytest
 from browser import Opened
 from environments import ROOT
 from tare.page import content, document, timeline
+from tare.reporters import summary
 from tare.runs.retiming import Times
 from tare.runs.run import open_run
 
 Content = dict[str, Any]
-Show = Callable[[Content], Opened]
+Show = Callable[..., Opened]
 UNKNOWN = "too few were measured"
 
 
@@ -40,9 +41,10 @@ def show(recorded: tuple[Content, dict[str, Any]], browser: Any, tmp_path: Path)
     context = browser.new_context(viewport={"width": 1300, "height": 900}, offline=True)
     pages = []
 
-    def opened(of: Content) -> Opened:
+    def opened(of: Content, **of_timeline: Any) -> Opened:
         to = tmp_path / "page.html"
-        to.write_text(document.embedded("x", {Times.RECORDED: {"content": of, **recorded[1]}}))
+        blocks = {**recorded[1], "timeline": {**recorded[1]["timeline"], **of_timeline}}
+        to.write_text(document.embedded("x", {Times.RECORDED: {"content": of, **blocks}}))
         pages.append(Opened(context.new_page(), to.as_uri()))
         return pages[-1]
 
@@ -183,3 +185,106 @@ def test_estimates_of_a_comparison(show: Show, of_run: Content) -> None:
     assert of_run["comparison"]["notes"] == []
     of_run["comparison"]["notes"] = ["These are estimates."]
     assert show(of_run).texts("#comparison .notice") == ["These are estimates."]
+
+
+def test_the_cost_account_is_that_of_tare_info(show: Show, of_run: Content) -> None:
+    run = open_run(ROOT / "tests" / "data" / "v1" / "stencil")
+    assert of_run["overview"]["account"] == list(summary.account_lines(run))
+    of_run["overview"]["account"] = [("stacks", "150 samples, 13.7 ms"), ("in all", "<b>0.13 %</b>")]
+    page = show(of_run)
+    listed = ".facts-list"
+    assert page.texts(f"{listed} dt") == ["Stacks", "In all"]
+    assert page.texts(f"{listed} dd") == ["150 samples, 13.7 ms", "<b>0.13 %</b>"]
+
+
+def processor(page: Opened, begin_ms: float, end_ms: float, calls: tuple[str, str]) -> str | None:
+    """What is said of the processor in a gap of the first row between two calls."""
+    said: list[str] | None = page.page.evaluate(
+        "([begin, end, calls]) => tare.timeline.panel.processor(0, begin * 1e6, end * 1e6,"
+        " calls.map((name) => tare.timeline.about.functions.indexOf(name)))",
+        [begin_ms, end_ms, calls],
+    )
+    return None if said is None else said[1]
+
+
+def test_a_processor_is_named_where_it_was_read(show: Show, of_run: Content) -> None:
+    off = [[0, 20_000_000, 30_000_000, 1_000_000, 8_000_000], [0, 40_000_000, 80_000_000, 20_000_000, 0]]
+    of_mpi = "MPI_Init", "MPI_Finalize"
+    of_run["sites"].append(site(of_run, function="omp_barrier", source="openmp", **{"class": "openmp"}))
+    functions = [*of_mpi, "omp_barrier"]
+    ms_10, ms_100 = 10_000_000, 100_000_000
+    times: dict[str, Any] = {"off_processor": off, "functions": functions}
+    page = show(of_run, **times, observed=[[ms_10, ms_100], None])
+    asleep = "8.00 ms blocked: asleep, waiting in the kernel, or stopped"
+    descheduled = "ms without one, although it could run"
+    assert processor(page, 20, 30, of_mpi) == f"at most 1.00 ms on one; 1.00 {descheduled}; {asleep}"
+    assert processor(page, 50, 60, of_mpi) == f"about 5.00 ms on one; 5.00 {descheduled}"
+    assert processor(page, 5, 20, of_mpi) == "at most 10.0 ms on one; not known before {:.9f} s".format(
+        page.page.evaluate("tare.timeline.about.start_ns / 1e9") + 0.01
+    )
+    for begin, end, calls in (
+        (2, 9, of_mpi),  # before the end of MPI_Init
+        (90, 110, of_mpi),  # the call behind it is not read
+        (20, 20.5, of_mpi),  # too short
+        (20, 30, ("MPI_Init", "omp_barrier")),
+        (20, 30, ("omp_barrier", "MPI_Finalize")),
+    ):
+        assert processor(page, begin, end, calls) is None
+    assert processor(show(of_run, **times, observed=[None, None]), 20, 30, of_mpi) is None
+    since = [[0, 0, 1], [0, 25_000_000, 41]]
+    page = show(of_run, **times, observed=[[ms_10, ms_100], None], since=since)
+    assert processor(page, 20, 30, of_mpi) is None
+    assert processor(page, 26, 30, of_mpi) is not None
+
+
+def test_a_thread_has_one_number(show: Show, of_run: Content) -> None:
+    """Several threads have the first row one after another: it names all of them, a call its own."""
+    page = show(of_run, threads=[41, 0], since=[[0, 0, 1], [0, 10_000_000, 2], [0, 200_000_000, 41]])
+    assert page.texts(".timeline .labels button") == ["0.1\u201341", "1.0"]
+    said = "([row, ...times]) => tare.timeline.named(row, row, ...times)"
+    assert page.page.evaluate(said, [0, 150_000_000]) == "rank 0.2"
+    assert page.page.evaluate(said, [0, 150_000_000, 250_000_000]) == "rank 0.2\u201341"
+    rows = "label => tare.timeline.rowsOf(label)"
+    assert page.page.evaluate(rows, "0.2") == {"first": 0, "rows": 1}
+    assert page.page.evaluate(rows, "0.3") == {"wrong": "There is no rank 0.3 in the trace."}
+    titles = []
+    for time in (150_000_000, 250_000_000):
+        page.page.evaluate("time => tare.timeline.panel.choose(0, time)", time)
+        titles.append(page.texts(".chosen-part h3")[0].rpartition(", ")[2])
+    assert titles == ["rank 0.2", "rank 0.41"]
+
+
+def labels(page: Opened, ranks: list[int], pids: list[int], threads: list[int], group: int) -> list[str]:
+    """The labels of rows that stand for so many locations of one world."""
+    found: list[str] = page.page.evaluate(
+        "([ranks, pids, threads, group]) => {"
+        "  Object.assign(tare.timeline.about, { ranks, pids, threads, worlds: ranks.map(() => 0) });"
+        "  tare.timeline.hasThreads = threads.some((thread) => thread > 0);"
+        "  return ranks.flatMap((_, i) => i % group ? [] :"
+        "    [tare.timeline.name(i, Math.min(i + group, ranks.length) - 1)]); }",
+        [ranks, pids, threads, group],
+    )
+    return found
+
+
+def test_groups_of_rows_are_told_apart(show: Show, of_run: Content) -> None:
+    page = show(of_run)
+    three = [0] * 3 + [1] * 3 + [2] * 3, [7] * 3 + [8] * 3 + [9] * 3, [0, 1, 2] * 3
+    assert labels(page, *three, 4) == ["0.0\u20131.0", "1.1\u20132.1", "2.2"]
+    assert labels(page, *three, 3) == ["0.0\u20132", "1.0\u20132", "2.0\u20132"]
+    assert labels(page, *three, 6) == ["0\u20131", "2.0\u20132"]
+    assert labels(page, [-1] * 6, [4711] * 6, [*range(6)], 2) == [
+        f"process 4711.{i}\u2013{i + 1}" for i in (0, 2, 4)
+    ]
+    two = [-1] * 4, [18009, 18009, 18010, 18010], [0, 1, 0, 1]
+    assert labels(page, *two, 1) == [
+        "process 18009.0",
+        "process 18009.1",
+        "process 18010.0",
+        "process 18010.1",
+    ]
+    assert labels(page, *two, 4) == ["process 18009\u201318010"]
+    rows = "label => tare.timeline.rowsOf(label)"
+    assert page.page.evaluate(rows, "process 18010") == {"first": 2, "rows": 2}
+    assert page.page.evaluate(rows, "process 18009.1") == {"first": 1, "rows": 1}
+    assert page.page.evaluate(rows, "18009") == {"wrong": "There is no rank 18009 in the trace."}

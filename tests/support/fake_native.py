@@ -345,7 +345,18 @@ SAMPLE_SUMMARIES = [
 ]  # fmt: skip
 
 
-ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "other", "flush"]
+ACTIVITIES = [
+    "send",
+    "receive",
+    "exchange",
+    "wait",
+    "collective",
+    "one-sided",
+    "file",
+    "openmp",
+    "other",
+    "flush",
+]
 
 
 class Timeline:

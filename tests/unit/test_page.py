@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 from environments import ROOT
+from tare._functions import TABLE
 from tare.analysis.rows import Placed
+from tare.functions import meaning
 from tare.page import call_sites, document, source_text
 from tare.runs.retiming import Times
 
@@ -44,6 +46,14 @@ def test_classes_are_those_of_the_reader() -> None:
     script = (ROOT / "python" / "tare" / "page" / "assets" / "timeline_data.js").read_text()
     listed = re.search(r"ACTIVITIES = \[(.*?)\]", script)
     assert listed and re.findall(r'"([a-z-]+)"', listed[1]) == [*call_sites.CLASSES, "tare", "waiting"]
+
+
+def test_constructs_of_openmp_are_of_no_class_of_mpi() -> None:
+    """Whatever their rows of the table say: a region is no send, and a task no wait for a request."""
+    found = {call_sites.class_of(name) for name in TABLE if meaning(name).source == "openmp"}
+    assert found == {"openmp"}
+    assert call_sites.class_of("MPI_Init") == "other"
+    assert {call_sites.class_of(name) for name in TABLE if meaning(name).source == "files"} == {"file"}
 
 
 def test_only_source_text_is_read(tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def place(at: AtPlace) -> dict[str, Any]:
     return {"where": terminal.place(at), "caller": caller, "file": at.file, "line": at.line}
 
 
-# Classes of mpi/functions.toml that the page shows as one, in the order of its legend.
+# Classes of mpi/functions.toml that the page shows as one, in the order of its legend. Constructs of OpenMP
+# are one, whatever their classes say.
 CLASSES: dict[str, tuple[str, ...]] = {
     "send": ("send", "start"),
     "receive": ("receive", "probe"),
@@ -53,6 +54,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "collective": ("collective",),
     "one-sided": ("one_sided", "epoch"),
     "file": ("file",),
+    "openmp": (),
     "other": (),
 }
 _CLASS_OF = {kind: name for name, kinds in CLASSES.items() for kind in kinds}
@@ -60,4 +62,5 @@ _CLASS_OF = {kind: name for name, kinds in CLASSES.items() for kind in kinds}
 
 def class_of(function: str) -> str:
     """What a function is shown as."""
-    return _CLASS_OF.get(meaning(function).kind, "other")
+    means = meaning(function)
+    return "openmp" if means.source == "openmp" else _CLASS_OF.get(means.kind, "other")

@@ -33,7 +33,8 @@ class Instances:
         self._run, self._basis, self._timeline = run, basis, timeline
         self._rows: dict[tuple[int, int, int], int] = {}
         for number, row in enumerate(timeline.rows()):
-            self._rows.setdefault((row.world, row.rank, row.thread), number)
+            for thread in (row.thread, *(each for _, each in row.threads)):
+                self._rows.setdefault((row.world, row.rank, thread), number)
 
     def of_finding(self, found: Finding) -> Instance | None:
         """None if it has none, or if that is not in the trace."""

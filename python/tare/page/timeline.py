@@ -11,7 +11,9 @@ from tare.reporters import terminal
 from tare.streams import visible
 
 if TYPE_CHECKING:
-    from tare._native import Site, Timeline
+    from collections.abc import Sequence
+
+    from tare._native import Site, Timeline, TimelineRow
     from tare.runs.run import Run
 
 # Of a file: so many bins in all, in so many rows; so many of the longest calls, and of messages.
@@ -47,12 +49,21 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
         "records": sum(row.records for row in rows),
         "worlds": [row.world for row in rows],
         "ranks": [row.rank for row in rows],
+        "pids": [row.pid for row in rows],
         "threads": [row.thread for row in rows],
+        "since": _since(rows),
+        "observed": [row.observed for row in rows],
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
         "wait_kinds": WAIT_KINDS,
         "off_processor": _off_processor(run, timeline),
     }
+
+
+def _since(rows: Sequence[TimelineRow]) -> list[tuple[int, int, int]]:
+    """Where several threads had a location, one after another: row, begin of its first call, thread."""
+    shared = ((number, row.threads) for number, row in enumerate(rows) if len(row.threads) > 1)
+    return [(number, begin, thread) for number, threads in shared for begin, thread in threads]
 
 
 def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:

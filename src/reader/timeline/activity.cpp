@@ -1,11 +1,13 @@
 #include "reader/timeline/activity.h"
 
 #include "format/function_meaning.h"
+#include "format/functions.h"
 
 namespace tare::reader {
 
 Activity activity_of(std::uint16_t function) {
   using format::CallClass;
+  if (format::is_of_source(function, "openmp")) return Activity::openmp;
   switch (format::meaning_of(function).kind) {
     case CallClass::send:
     case CallClass::start:

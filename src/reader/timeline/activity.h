@@ -6,8 +6,8 @@
 
 namespace tare::reader {
 
-// In the order of CLASSES in python/tare/page/call_sites.py. `flush` is no MPI call: tare writes an event buffer.
-// `waiting`: a wait state, in calls of any class.
+// In the order of CLASSES in python/tare/page/call_sites.py. `openmp`: constructs of OpenMP, of any class.
+// `flush` is no call: tare writes an event buffer. `waiting`: a wait state, in calls of any class.
 enum class Activity : std::uint8_t {
   send,
   receive,
@@ -16,13 +16,14 @@ enum class Activity : std::uint8_t {
   collective,
   one_sided,
   file,
+  openmp,
   other,
   flush,
   waiting,
 };
-inline constexpr std::size_t activities = 10;
+inline constexpr std::size_t activities = 11;
 inline constexpr std::array<const char*, activities> activity_names = {
-    "send", "receive", "exchange", "wait", "collective", "one-sided", "file", "other", "flush", "waiting"};
+    "send", "receive", "exchange", "wait", "collective", "one-sided", "file", "openmp", "other", "flush", "waiting"};
 
 // `function`: number in Run::functions().
 Activity activity_of(std::uint16_t function);

@@ -18,6 +18,8 @@ class RowIndex {
     for (std::uint32_t row = 0; row < timeline.rows().size(); ++row) {
       const Timeline::Row& of = timeline.rows()[row];
       rows_.try_emplace({of.process->world, of.process->record.rank, of.thread}, row);
+      for (const Timeline::ThreadSince& each : of.threads)
+        rows_.try_emplace({of.process->world, of.process->record.rank, each.thread}, row);
       first_.try_emplace({of.process->world, of.process->record.rank}, row);
     }
   }

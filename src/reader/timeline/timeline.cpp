@@ -9,6 +9,7 @@
 #include "format/event_columns.h"
 #include "format/function_meaning.h"
 #include "reader/parallel.h"
+#include "reader/store/scheduling.h"
 #include "reader/time_arithmetic.h"
 #include "reader/timeline/longest.h"
 
@@ -166,6 +167,7 @@ Result<Timeline> Timeline::read(Run& run) {
   const unsigned threads = threads_for(made.rows_.size(), 1);
   std::vector<Scratch> scratch(threads);
   parallel(made.rows_.size(), threads, [&](unsigned thread, std::size_t row) { made.read_row(row, scratch[thread]); });
+  made.add_observed();
   for (std::size_t row = 0; row < made.rows_.size(); ++row)
     for (const Chunk& chunk : made.locations_[row].chunks)
       if (chunk.first_ns == INT64_MIN)
@@ -187,9 +189,10 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
         const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
         filler.add_call(start, sum(start, duration), activity_[function], function);
-        chunk.first_ns = std::min(chunk.first_ns, start);
+        chunk.first_call_ns = std::min(chunk.first_call_ns, start);
         chunk.last_ns = std::max(chunk.last_ns, sum(start, duration));
       }
+      chunk.first_ns = std::min(chunk.first_ns, chunk.first_call_ns);
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [start, end] = shown(row, flush);
         filler.add_flush(start, end);
@@ -202,6 +205,36 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
   filler.finish();
   location.levels.push_back(std::move(base));
   add_levels(location);
+  add_threads(row);
+}
+
+// A chunk is of one thread. The flush of a thread that has ended may lie in a chunk of the next one.
+void Timeline::add_threads(std::size_t row) {
+  std::vector<ThreadSince>& threads = rows_[row].threads;
+  for (const Chunk& chunk : locations_[row].chunks) {
+    const std::uint32_t thread = chunk.ref->header.location;
+    if (chunk.first_call_ns != INT64_MAX && (threads.empty() || threads.back().thread != thread))
+      threads.push_back({chunk.first_call_ns, thread});
+  }
+}
+
+// Readings are made from the end of MPI_Init to the begin of MPI_Finalize, by threads that call MPI or work on files.
+void Timeline::add_observed() {
+  const Process* process = nullptr;
+  std::vector<Scheduling> read;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = rows_[i];
+    if (row.process != process) read = read_scheduling((process = row.process)->scheduling);
+    const std::uint32_t block = locations_[i].chunks.front().ref->header.block;
+    const bool is_observed = std::any_of(read.begin(), read.end(), [&](const Scheduling& of) {
+      return of.sums.block == block && of.sums.observed_ns != 0;
+    });
+    const ProcessRecord& record = process->record;
+    if (!is_observed || record.init_leave == 0) continue;
+    const std::uint64_t end = record.finalize_enter != 0 ? record.finalize_enter : process->end;
+    row.observed_from_ns = process->shown(row.thread, process->clock.unix_ns(record.init_leave));
+    row.observed_to_ns = process->shown(row.thread, process->clock.unix_ns(end));
+  }
 }
 
 // The levels above the lowest.

@@ -38,11 +38,19 @@ class Timeline {
 
   static Result<Timeline> read(Run& run);
 
+  // A thread of a location, from its first call on.
+  struct ThreadSince {
+    std::int64_t ns;
+    std::uint32_t thread;
+  };
   // A location that has events.
   struct Row {
     const Process* process;
-    std::uint32_t thread;
+    std::uint32_t thread;  // the last one
     std::uint64_t records;
+    std::vector<ThreadSince> threads{};  // those with calls, one after another
+    // When it was read how its threads were scheduled; both 0 if it was not.
+    std::int64_t observed_from_ns = 0, observed_to_ns = 0;
   };
   const std::vector<Row>& rows() const { return rows_; }
   std::int64_t start_ns() const { return start_ns_; }
@@ -100,6 +108,7 @@ class Timeline {
   struct Chunk {
     const ChunkRef* ref;
     std::int64_t first_ns, last_ns;  // times of its calls and flushes; first_ns is INT64_MIN if it cannot be decoded
+    std::int64_t first_call_ns = INT64_MAX;  // of none: INT64_MAX
   };
   struct Location {
     std::vector<Chunk> chunks;
@@ -112,6 +121,8 @@ class Timeline {
 
   explicit Timeline(Run& run) : run_(&run) {}
   void read_row(std::size_t row, Scratch& scratch);
+  void add_threads(std::size_t row);
+  void add_observed();
   template <typename Visit>
   bool visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const;
   static void add_source_calls(const Process& process, Scratch& scratch);

@@ -7,6 +7,7 @@
 #include "reader/testing/synthetic.h"
 #include "reader/timeline/message_lines.h"
 #include "reader/timeline/read_wait_lines.h"
+#include "reader/timeline/row_index.h"
 
 namespace tare::reader {
 namespace {
@@ -211,26 +212,26 @@ TEST(Timeline, OfARunWithoutATraceIsEmpty) {
   EXPECT_TRUE(timeline->longest(10).calls.empty());
 }
 
+// A call of another source than MPI.
+std::string source_call(const char* name, std::uint64_t enter, std::uint64_t leave,
+                        const std::vector<std::uint64_t>& arguments) {
+  std::uint16_t function = format::function_count;
+  while (std::string_view(format::function_name(function)) != name) --function;
+  const auto words = static_cast<std::uint16_t>(sizeof(format::SourceCallRecord) / 8 + arguments.size());
+  std::string bytes =
+      synthetic::bytes_of(format::SourceCallRecord{{format::source_call, words}, function, enter, leave, 0, 0});
+  for (const std::uint64_t argument : arguments) bytes += synthetic::bytes_of(argument);
+  return bytes;
+}
+
 // A send of 100 ns, a write before it, and an fsync behind it, which is recorded first.
 TEST(TimelineOfSources, TheirCallsLieBetweenThoseOfMpi) {
   using namespace synthetic;
-  const auto number = [](const char* name) {
-    std::uint16_t found = format::function_count;
-    while (std::string_view(format::function_name(found)) != name) --found;
-    return found;
-  };
-  const auto call = [](std::uint16_t function, std::uint64_t enter, std::uint64_t leave,
-                       const std::vector<std::uint64_t>& arguments) {
-    const auto words = static_cast<std::uint16_t>(sizeof(format::SourceCallRecord) / 8 + arguments.size());
-    std::string bytes = bytes_of(format::SourceCallRecord{{format::source_call, words}, function, enter, leave, 0, 0});
-    for (const std::uint64_t argument : arguments) bytes += bytes_of(argument);
-    return bytes;
-  };
   format::ProcessRecord process = process_record(0, format::ProcessState::exited);
   process.end = 10000;
-  const std::string records = call(number("fsync"), 3200, 3500, {3, 0}) +
+  const std::string records = source_call("fsync", 3200, 3500, {3, 0}) +
                               bytes_of(call_record("MPI_Send", 0, 3000, 3100)) +
-                              call(number("write"), 2900, 2950, {4096, 3, 0});
+                              source_call("write", 2900, 2950, {4096, 3, 0});
   const std::string file = process_chunk(process) + events_chunk(process, 0, 0, records);
   auto run = Run::of_memory(file);
   ASSERT_TRUE(run);
@@ -253,6 +254,61 @@ TEST(TimelineOfSources, TheirCallsLieBetweenThoseOfMpi) {
   const auto longest = timeline->longest(1);
   ASSERT_EQ(longest.calls.size(), 1U);
   EXPECT_EQ(run->functions().name(longest.calls[0].function), "fsync");
+}
+
+TEST(TimelineOfSources, OpenMpHasAnActivityOfItsOwn) {
+  using namespace synthetic;
+  const auto process = process_record(0, format::ProcessState::exited);
+  const std::string file =
+      process_chunk(process) + events_chunk(process, 0, 0, source_call("omp_barrier", 3000, 3600, {}));
+  auto run = Run::of_memory(file);
+  ASSERT_TRUE(run);
+  auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline);
+  const std::int64_t from =
+      timeline->calls({0, 1, 1, timeline->start_ns(), timeline->end_ns()}, 1).calls.at(0).start_ns;
+  const auto bins = timeline->bins({0, 1, 1, from, from + 600}, 1);
+  EXPECT_NEAR(bins[0].share[static_cast<std::size_t>(Activity::openmp)], Bin::whole, Bin::whole * 0.015);
+}
+
+// Threads 1 and 2 have location 0 one after another, thread 3 location 1. The flush of thread 1 at its end lies in the
+// chunk of thread 2. Location 0 has readings.
+TEST(TimelineOfThreads, RowsTellTheirThreadsAndWhenTheyWereObserved) {
+  using namespace synthetic;
+  const auto process = process_record(0, format::ProcessState::exited);
+  Script first, second, third;
+  first.compute(100);
+  first.call("MPI_Barrier", 10);
+  second.compute(150);
+  second.flushes(20);
+  second.compute(1000);
+  second.call("MPI_Barrier", 10);
+  third.call("MPI_Barrier", 10);
+  format::SchedulingSums sums{};
+  sums.readings = 2;
+  sums.observed_ns = 1000;
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::scheduling;
+  identity.process = process.process;
+  const std::string file =
+      process_chunk(process) + chunk(identity, bytes_of(sums)) + events_chunk(process, 0, 0, first.records(), 1) +
+      events_chunk(process, 0, 1, second.records(), 2) + events_chunk(process, 1, 0, third.records(), 3);
+  auto run = Run::of_memory(file);
+  ASSERT_TRUE(run);
+  auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->rows().size(), 2U);
+  const Timeline::Row &shared = timeline->rows()[0], &other = timeline->rows()[1];
+  ASSERT_EQ(shared.threads.size(), 2U);
+  EXPECT_EQ(shared.threads[0].thread, 1U);
+  EXPECT_EQ(shared.threads[1].thread, 2U);
+  EXPECT_EQ(shared.threads[1].ns - shared.threads[0].ns, 150 + 20 + 1000 - 100);
+  EXPECT_EQ(shared.threads[0].ns - shared.observed_from_ns, 100);
+  EXPECT_EQ(shared.observed_to_ns - shared.observed_from_ns, 8000 - 2000);
+  ASSERT_EQ(other.threads.size(), 1U);
+  EXPECT_EQ(other.threads[0].thread, 3U);
+  EXPECT_EQ(other.observed_to_ns, 0);
+  EXPECT_EQ(RowIndex(*timeline).find(0, 0, 1), 0U);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@
     const box = (fill) => element("span", { class: "swatch", color: fill, "aria-hidden": "true" });
     return isBesideMean
       ? [entry(box(mixed("wait", 60)), "more than the mean"), entry(box(mixed("send", 60)), "less"), entry(box("var(--line)"), "no difference, or one that may be chance")]
-      : [entry(box(mixed("computing", 100)), "program, by samples"), ...classes.map((name) => entry(box(mixed(name, 55)), `calls: ${name}`))];
+      : [entry(box(mixed("computing", 100)), "program, by samples"), ...classes.map((name) => entry(box(mixed(name, 55)), `calls: ${tare.titles[name]}`))];
   }
 
   const CAPTION = "A frame is as wide as the time of a function with all that it calls: processor time in the program's code by samples of the stacks, and time in calls of MPI and other sources as measured, waiting included. All threads count. Time in which a thread had no processor, outside of calls, is not in it.";

@@ -51,6 +51,8 @@ const tare = {};
   const word = (text) => element("span", { title: tare.words[text] ?? null }, text);
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
+  // Classes of functions, and what else has a colour in a timeline.
+  tare.titles = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", openmp: "OpenMP", other: "Other MPI", tare: "Flush of tare", waiting: "Waiting for a rank" };
   tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2, rank, time };
   tare.element = element;
   tare.color = color;

@@ -1,9 +1,8 @@
 // The timeline: what each location does, from the whole run down to a single call.
 (() => {
   "use strict";
-  const { element, format } = tare;
+  const { element, format, titles: TITLES } = tare;
   const { ACTIVITIES, FLUSH, NO_FUNCTION } = tare.timelineData;
-  const TITLES = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", other: "Other MPI", tare: "Flush of tare", waiting: "Waiting for a rank" };
   const MAX_ROWS = 48;
   const MAX_LINES = 2500;
   const MAX_PARTS = 20000; // waits, and intervals of the critical path
@@ -16,6 +15,12 @@
       this.data = data;
       this.about = data.about;
       this.content = content;
+      this.since = new Map();
+      for (const [row, ns, thread] of this.about.since) {
+        if (!this.since.has(row)) this.since.set(row, []);
+        this.since.get(row).push({ ns, thread });
+      }
+      this.hasThreads = this.about.threads.some((thread) => thread > 0);
       this.hidden = new Set();
       this.kinds = new Map(content.sites.map((site) => [site.function, site.class]));
       this.shown = null; // what is on the canvas: { view, picture, lines }
@@ -201,15 +206,15 @@
       tare.state.set(what, this.shows[what] === (what === "messages") ? null : this.shows[what] ? "on" : "off");
       this.show();
     }
-    // The rows of a label: one thread's, or those of all threads of a rank, which lie together; or why there are none.
+    // The rows of a label: one thread's, or those of all threads of a rank or process, which lie together; or why there are
+    // none.
     rowsOf(label) {
-      const { ranks, worlds } = this.about;
-      const named = ranks.findIndex((_, i) => this.name(i, i) === label);
-      if (named >= 0) return { first: named, rows: 1 };
-      const [, world, rank] = /^(?:(\d+):)?(\d+)$/.exec(label) ?? [];
-      const rows = [...ranks.keys()].filter((i) => ranks[i] === Number(rank) && (world === undefined || worlds[i] === Number(world)));
-      if (!rows.length) return { wrong: `There is no rank ${label} in the trace.` };
-      const those = [...new Set(rows.map((i) => `${worlds[i]}:${rank}`))];
+      const { ranks, pids, worlds } = this.about;
+      const [, world, isProcess, number, thread] = /^(?:(\d+):)?(process )?(\d+)(?:\.(\d+))?$/.exec(label) ?? [];
+      const isOf = (i) => (isProcess ? ranks[i] < 0 && pids[i] : ranks[i]) === Number(number) && (world === undefined || worlds[i] === Number(world));
+      const rows = [...ranks.keys()].filter((i) => isOf(i) && (thread === undefined || this.threadsOf(i).includes(Number(thread))));
+      if (!rows.length) return { wrong: `There is no ${isProcess ? label : `rank ${label}`} in the trace.` };
+      const those = [...new Set(rows.map((i) => `${worlds[i]}:${number}`))];
       return those.length > 1 ? { wrong: `There are several: ${those.map((each) => `rank ${each}`).join(", ")}.` } : { first: rows[0], rows: rows.length };
     }
     // The first of them; -1: none.
@@ -362,13 +367,30 @@
       }));
       for (const [what, button] of Object.entries(this.toggles)) button.setAttribute("aria-pressed", String(this.shows[what]));
     }
-    name(begin, end) {
-      const { ranks, threads, worlds } = this.about;
-      const rank = (row) => (ranks[row] < 0 ? format.NOTHING : ranks[row]);
-      if (end > begin) return `${rank(begin)}–${rank(end)}`;
-      const several = threads.some((thread) => thread > 0);
-      const world = this.content.overview.worlds > 1 ? `${worlds[begin]}:` : "";
-      return `${world}${rank(begin)}${several ? `.${threads[begin]}` : ""}`;
+    // The threads that have a location, one after another.
+    threadsOf = (row) => this.since.get(row)?.map(({ thread }) => thread) ?? [this.about.threads[row]];
+    threadAt = (row, time) => this.since.get(row)?.findLast(({ ns }) => ns <= time)?.thread ?? this.threadsOf(row)[0];
+    isSameProcess = (a, b) => ["worlds", "ranks", "pids"].every((name) => this.about[name][a] === this.about[name][b]);
+    processOf(row) {
+      const { ranks, pids, worlds } = this.about;
+      const world = this.content.overview.worlds > 1 && ranks[row] >= 0 ? `${worlds[row]}:` : "";
+      return `${world}${ranks[row] < 0 ? pids[row] : ranks[row]}`;
+    }
+    // The label of rows: threads are in it where there are several, or where the rows are not all of their process.
+    name(begin, end, threads = null) {
+      const isOne = this.isSameProcess(begin, end);
+      const isCut = (begin > 0 && this.isSameProcess(begin - 1, begin)) || (end + 1 < this.count() && this.isSameProcess(end, end + 1));
+      const those = (of) => threads ?? [...Array(end - begin + 1).keys()].flatMap((i) => (this.isSameProcess(begin + i, of) ? this.threadsOf(begin + i) : []));
+      const first = those(begin).reduce((a, b) => Math.min(a, b)), last = those(end).reduce((a, b) => Math.max(a, b));
+      const shows = isOne ? this.hasThreads : isCut;
+      const kind = this.about.ranks[begin] < 0 ? "process " : "";
+      if (!isOne) return `${kind}${this.processOf(begin)}${shows ? `.${first}` : ""}–${this.processOf(end)}${shows ? `.${last}` : ""}`;
+      return `${kind}${this.processOf(begin)}${shows ? `.${first}${last > first ? `–${last}` : ""}` : ""}`;
+    }
+    // The same in a sentence; of one row, only the threads that had it in a time.
+    named(begin, end, ...times) {
+      const name = this.name(begin, end, times.length ? times.map((time) => this.threadAt(begin, time)) : null);
+      return this.about.ranks[begin] < 0 ? name : `rank ${name}`;
     }
 
     hover({ x, y, width }, time) {
@@ -381,7 +403,7 @@
       this.tip.replaceChildren(
         element("b", {}, said[0]),
         ...said.slice(1).map((line) => element("div", {}, line)),
-        element("div", { class: "muted" }, `rank ${this.name(begin, Math.min(begin + group, view.first + view.locations) - 1)}, ${((this.about.start_ns + time) / 1e9).toFixed(9)} s`));
+        element("div", { class: "muted" }, `${this.named(begin, Math.min(begin + group, view.first + view.locations) - 1, ...(group > 1 ? [] : [time]))}, ${((this.about.start_ns + time) / 1e9).toFixed(9)} s`));
       this.tip.hidden = false;
       this.tip.style.left = `${Math.min(x + 14, Math.max(0, width - this.tip.offsetWidth - 4))}px`;
       this.tip.style.top = `${y + 16}px`;
@@ -405,7 +427,7 @@
       if (calls.peer[best] >= 0) said.push(`${this.classOf(calls.function[best]) === "collective" ? "root" : "peer"} ${calls.peer[best]}`);
       if (calls.bytes[best] >= 0) said.push(format.size(calls.bytes[best]));
       const wait = waits ? waits.row.findIndex((of, i) => of === row && waits.start[i] < calls.start[best] + calls.duration[best] && waits.start[i] + waits.duration[i] > calls.start[best]) : -1;
-      if (wait >= 0) said.push(`waits ${format.duration(waits.duration[wait])} for rank ${this.name(waits.causeRow[wait], waits.causeRow[wait])}`);
+      if (wait >= 0) said.push(`waits ${format.duration(waits.duration[wait])} for ${this.named(waits.causeRow[wait], waits.causeRow[wait], waits.causeStart[wait])}`);
       return said;
     }
     binAt({ bins }, view, rows, row, time) {

@@ -1,7 +1,7 @@
 // What a timeline shows: bins, single calls, messages, waits and the critical path, as columns of numbers; here from the server.
 (() => {
   "use strict";
-  const ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "other", "tare", "waiting"];
+  const ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "openmp", "other", "tare", "waiting"];
   const FLUSH = 65534;
   const NO_FUNCTION = 65535;
   const CALLS = [["start", Float64Array], ["duration", Float64Array], ["bytes", Float64Array], ["row", Uint32Array], ["site", Int32Array], ["peer", Int32Array], ["function", Uint16Array]];

@@ -16,8 +16,8 @@
     };
     take(/>\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)?(?=\s|$)/gi, (_, number, unit) => (asked.min = format.nsOf(number, unit)));
     take(/(?:^|\s)peer[\s:=]*(\d+)(?=\s|$)/gi, (_, rank) => (asked.peer = Number(rank)));
-    take(/(?:^|\s)rank[\s:=]*([\d.:]+)(?=\s|$)/gi, (_, rank) => {
-      Object.assign(asked, rowsOf.find(rank));
+    take(/(?:^|\s)(rank|process)[\s:=]*([\d.:]+)(?=\s|$)/gi, (_, kind, number) => {
+      Object.assign(asked, rowsOf.find(kind.toLowerCase() === "process" ? `process ${number}` : number));
     });
     take(/(?:^|\s)waits?(?=\s|$)/gi, () => (asked.waits = true));
     asked.words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
@@ -69,7 +69,7 @@
       const { panel } = this.timeline;
       this.list.hidden = !order.length;
       this.list.replaceChildren(...order.slice(0, LISTED).map((i, k) => element("li", {},
-        element("button", { type: "button", onclick: () => this.go(k) }, `${format.duration(found.duration[i])}${waits ? " of waiting" : ""}: ${panel.at(found, i)}, ${panel.rank(found.row[i])}, ${panel.seconds(found.start[i])}`))));
+        element("button", { type: "button", onclick: () => this.go(k) }, `${format.duration(found.duration[i])}${waits ? " of waiting" : ""}: ${panel.at(found, i)}, ${panel.rank(found.row[i], found.start[i])}, ${panel.seconds(found.start[i])}`))));
       this.timeline.mark(found);
       if (order.length && goes) this.go(0);
       else if (order.length) this.count.textContent = format.numberOf(count, waits ? "wait" : "call");

@@ -4,6 +4,7 @@
   const { element, format, swatch } = tare;
   const { FLUSH } = tare.timelineData;
   const MAX_LISTED = 20;
+  const FINALIZE_NS = 1e5; // from its last reading to the begin of MPI_Finalize
 
   class Panel {
     constructor(timeline) {
@@ -16,7 +17,7 @@
     seconds = (ns) => `${((this.about.start_ns + ns) / 1e9).toFixed(9)} s`;
     functionOf = (number) => (number === FLUSH ? "Flush of tare" : this.about.functions[number]);
     at = (of, i) => `${this.functionOf(of.function[i])}${of.site[i] < 0 ? "" : ` at ${this.about.places[of.site[i]]}`}`;
-    rank = (row) => `rank ${this.timeline.name(row, row)}`;
+    rank = (row, ...times) => this.timeline.named(row, row, ...times);
     press = (text, act) => element("button", { type: "button", onclick: act }, text);
     // A button that leads to what is at a time of a row.
     to = (row, time, text) => this.press(text, () => this.choose(row, time, true));
@@ -66,28 +67,36 @@
     showGap(row, time, calls, before, after) {
       const from = before?.at ?? 0, to = after?.at ?? this.about.length_ns;
       const whole = this.timeline.data.isWhole ?? true;
-      this.show({ row, time, from, to }, swatch("computing"), `Outside of calls, ${this.rank(row)}`, [
+      this.show({ row, time, from, to }, swatch("computing"), `Outside of calls, ${this.rank(row, from, to)}`, [
         ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
-        this.processor(row, from, to),
+        before && after ? this.processor(row, from, to, [before, after].map(({ i }) => calls.function[i])) : null,
         ["Behind", before ? this.to(row, calls.start[before.i], this.at(calls, before.i)) : "the begin of the trace"],
         ["Before", after ? this.to(row, calls.start[after.i], this.at(calls, after.i)) : "the end of the trace"],
         whole ? null : ["Left out", `calls of less than ${format.duration(this.about.calls.min_ns)} may lie in it`],
       ]);
     }
-    // How long the thread was on a processor. Shorter times than a millisecond are not looked at.
-    processor(row, from, to) {
-      const off = this.about.off_processor;
-      if (!off || to - from < 1e6) return null;
-      let [descheduled, blocked] = [0, 0];
-      for (const [at, begin, end, ...times] of off) {
-        const common = at === row ? Math.min(to, end) - Math.max(from, begin) : 0;
+    // How long the thread was on a processor, as far as readings tell: they are made from MPI_Init to MPI_Finalize, at calls of
+    // MPI and of files, of the time since the one before. Shorter times than a millisecond are not looked at. Some time on no
+    // processor may be left out, or be that of several gaps together.
+    processor(row, from, to, around) {
+      const { observed, off_processor: off } = this.about;
+      const [begin, end] = observed[row] ?? [0, 0];
+      const isRead = around[1] !== FLUSH && !around.some((call) => this.timeline.classOf(call) === "openmp") && this.timeline.threadAt(row, from) === this.timeline.threadAt(row, to);
+      const since = Math.max(from, begin);
+      if (!isRead || !off || to > end + FINALIZE_NS || to - since < 1e6) return null;
+      let [descheduled, blocked, isAbout] = [0, 0, false];
+      for (const [at, offFrom, offTo, ...times] of off) {
+        const common = at === row ? Math.min(to, offTo) - Math.max(since, offFrom) : 0;
         if (common <= 0) continue;
-        descheduled += times[0] * common / (end - begin);
-        blocked += times[1] * common / (end - begin);
+        const part = common / (offTo - offFrom);
+        if (part < 0.999) isAbout = true;
+        descheduled += times[0] * part;
+        blocked += times[1] * part;
       }
-      const parts = [`${format.duration(Math.max(to - from - descheduled - blocked, 0))} on one`];
+      const parts = [`${isAbout ? "about" : "at most"} ${format.duration(Math.max(to - since - descheduled - blocked, 0))} on one`];
       if (descheduled) parts.push(`${format.duration(descheduled)} without one, although it could run`);
       if (blocked) parts.push(`${format.duration(blocked)} blocked: asleep, waiting in the kernel, or stopped`);
+      if (since > from) parts.push(`not known before ${this.seconds(since)}`);
       return ["Processor", parts.join("; ")];
     }
     async showCall(row, time, calls, i, mine) {
@@ -98,12 +107,12 @@
       if (mine !== this.asked) return;
       const ofCall = lines ? Array.from(lines.sent.keys()).filter((k) => (lines.from[k] === row && lines.sent[k] === from) || (lines.to[k] === row && lines.sent[k] + lines.duration[k] === to)) : [];
       const messages = ofCall.slice(0, MAX_LISTED).map((k) =>
-        this.press(`${lines.from[k] === row ? `to ${this.rank(lines.to[k])}` : `from ${this.rank(lines.from[k])}`}${lines.bytes[k] >= 0 ? `, ${format.size(lines.bytes[k])}` : ""}`, () => this.message(lines, k, true)));
+        this.press(`${lines.from[k] === row ? `to ${this.rank(lines.to[k], lines.sent[k] + lines.duration[k])}` : `from ${this.rank(lines.from[k], lines.sent[k])}`}${lines.bytes[k] >= 0 ? `, ${format.size(lines.bytes[k])}` : ""}`, () => this.message(lines, k, true)));
       const longest = waits && waits.count ? Array.from(waits.duration.keys()).reduce((a, b) => (waits.duration[b] > waits.duration[a] ? b : a)) : -1;
       const isFlush = calls.function[i] === FLUSH, kind = isFlush ? "tare" : this.timeline.classOf(calls.function[i]);
-      this.show({ row, time: from, from, to }, swatch(kind), `${this.at(calls, i)}, ${this.rank(row)}`, [
+      this.show({ row, time: from, from, to }, swatch(kind), `${this.at(calls, i)}, ${this.rank(row, from)}`, [
         ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
-        longest < 0 ? null : ["Waits", `${format.duration(waits.duration[longest])} for `, this.to(waits.causeRow[longest], waits.causeStart[longest], `${this.rank(waits.causeRow[longest])} at ${this.seconds(waits.causeStart[longest])}`), ` (${this.about.wait_kinds[waits.kind[longest]]})`],
+        longest < 0 ? null : ["Waits", `${format.duration(waits.duration[longest])} for `, this.to(waits.causeRow[longest], waits.causeStart[longest], `${this.rank(waits.causeRow[longest], waits.causeStart[longest])} at ${this.seconds(waits.causeStart[longest])}`), ` (${this.about.wait_kinds[waits.kind[longest]]})`],
         calls.peer[i] >= 0 ? [kind === "collective" ? "Root" : "Peer", String(calls.peer[i])] : null,
         calls.bytes[i] >= 0 ? ["Bytes", format.size(calls.bytes[i])] : null,
         messages.length ? ["Messages", ...messages, ofCall.length > MAX_LISTED ? ` and ${format.grouped(ofCall.length - MAX_LISTED)} more` : ""] : null,
@@ -122,7 +131,7 @@
         const k = Array.from(calls.start.keys()).find(is);
         return k === undefined ? "a call" : this.at(calls, k);
       };
-      this.show({ row: a, time: sent, from: sent, to: taken, other: b }, null, `Message from ${this.rank(a)} to ${this.rank(b)}`, [
+      this.show({ row: a, time: sent, from: sent, to: taken, other: b }, null, `Message from ${this.rank(a, sent)} to ${this.rank(b, taken)}`, [
         ["Takes", `${format.duration(taken - sent)}, from the begin of the sending call to the end of the receiving one`],
         ["Sent", this.to(a, sent, called(begin, (k) => begin.start[k] === sent)), ` begins at ${this.seconds(sent)}`],
         ["Received", this.to(b, taken - 1, called(end, (k) => end.start[k] + end.duration[k] === taken)), ` ends at ${this.seconds(taken)}`],
