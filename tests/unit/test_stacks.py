@@ -225,7 +225,7 @@ def test_a_tree_of_stacks_has_times_of_all_ranks_and_of_each() -> None:
         "all;main": 650,
         "all;main;smooth": 600,
         "all;main;smooth;sqrt": 400,
-        "all;main;smooth;inner": 200,
+        "all;main;smooth;inner (inlined in smooth)": 200,
         "all;main;walk": 50,
         "all;main;walk;walk": 50,
         f"all;{stacks.UNKNOWN}": 10,

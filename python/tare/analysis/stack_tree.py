@@ -53,7 +53,7 @@ class Time:
 class Node:
     """A function as called by those above it. The first node of a tree, its own parent, is the root."""
 
-    function: str
+    function: str  # "inner (inlined in outer)" below outer
     object: str | None  # the executable or library
     parent: int
     call: bool  # whether it is a function of MPI or of another source of events
@@ -223,7 +223,7 @@ class _Grown:
                 object_ = frame.object or None
                 above = found[-1][0] if found else 0
                 if inlined := INLINED.search(name):
-                    name, above = name[: inlined.start()], self._child(above, inlined[1], object_, call=False)
+                    above = self._child(above, inlined[1], object_, call=False)
                     found.append((above, None))
                 node = self._child(above, name, object_, call=False)
                 self._nodes[node].file = frame.file or None

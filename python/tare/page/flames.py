@@ -30,7 +30,7 @@ def of_run(run: Run) -> dict[str, Any] | None:
     return {
         "parent": [node.parent for node in tree.nodes],
         "function": [node.function for node in tree.nodes],
-        "short": [names.short(node.function) for node in tree.nodes],
+        "short": [names.short_with_inlined(node.function) for node in tree.nodes],
         "place": [node.file or node.object for node in tree.nodes],
         "class": [class_of(node.function) if node.call else None for node in tree.nodes],
         "merged": [node.merged for node in tree.nodes],
