@@ -171,7 +171,9 @@ def test_a_program_without_mpi(show: Show, of_run: Content) -> None:
     page = show(of_run)
     titles = page.texts("#overview h3") + page.texts("#imbalance h3")
     assert titles == ["What limits this program", "Cost of measuring, all processes", "All processes"]
-    assert set(page.texts("#imbalance .tabulator-cell[tabulator-field=rank]")) == {"-"}
+    assert page.texts("#imbalance .tabulator-cell[tabulator-field=rank]") == []
+    pids = page.texts("#imbalance .tabulator-cell[tabulator-field=pid]")
+    assert pids == [str(pid) for pid in sorted(of_run["ranks"]["columns"]["pid"])]
     assert "MPI share" not in page.texts("#imbalance .tabulator-col-title")
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 
-AS_THEY_ARE = ("world", "rank", "net_ns", "mpi_ns", "calls")
+AS_THEY_ARE = ("world", "rank", "pid", "net_ns", "mpi_ns", "calls")
 
 
 def of_run(run: Run) -> dict[str, Any]:

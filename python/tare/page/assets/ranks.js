@@ -118,11 +118,13 @@
     const holder = element("div", {});
     into.append(element("h3", {}, overview.uses_mpi ? "All ranks" : "All processes"), holder);
     tare.table(holder, {
-      name: "ranks", label: "ranks", rows, sort: ["rank", "asc"],
-      text: (row) => `${row.rank} ${row.host} ${row.state}`,
+      name: "ranks", label: "ranks", rows, sort: [ofRanks.length ? "rank" : "pid", "asc"],
+      text: (row) => `${row.rank} ${row.pid} ${row.host} ${row.state}`,
       columns: [
         ...(hasWorlds ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank", kind: "rank" }, { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
+        ...(ofRanks.length ? [{ title: "Rank", field: "rank", kind: "rank" }] : []),
+        ...(ofRanks.length < rows.length ? [{ title: "Process", field: "pid", of: (row) => String(row.pid) }] : []),
+        { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
         { title: "Calls", field: "calls" }, { title: "Net time", field: "net_ns", kind: "time" },
         ...(overview.uses_mpi ? [{ title: "MPI time", field: "mpi_ns", kind: "time" }, { title: "MPI share", field: "share", kind: "share" }] : []), { title: "Cost", field: "cost", kind: "share" },
       ],
