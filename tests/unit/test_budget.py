@@ -14,6 +14,7 @@ from tare.analysis import budget, totals, trial
 from tare.analysis.rows import changed
 from tare.measuring.limits import Budget
 from tare.measuring.limits import budget as budget_of
+from tare.reporters import totals as total_sheet
 from tare.runs.metadata import Options
 from tare.runs.run import Run
 
@@ -190,3 +191,11 @@ def test_a_budget_that_was_passed_is_named(recording: Run) -> None:
 )
 def test_a_budget_as_people_write_it(text: str, expected: Budget) -> None:
     assert budget_of(text) == expected
+
+
+def test_calls_of_other_sources_are_shown_too() -> None:
+    """A table of functions of MPI alone is empty where calls on files were counted, and they alone."""
+    of_files = totals.Total("pread", 3_000_000, 12_559, 1_340_000_000, None, 192_000_000, 0)
+    of_mpi = totals.Total("MPI_Init", 1, 1, 5, 0, 0, 0)
+    [row] = total_sheet.sheet([of_files, of_mpi]).rows
+    assert row[:5] == ["pread", "3.00 M", "0.4 %", "1.34 s", "?"]

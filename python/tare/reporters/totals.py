@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.functions import OUTSIDE_NET
 from tare.reporters.sheet import Column, Sheet
 from tare.units import NOTHING
 
@@ -31,8 +30,7 @@ COLUMNS = (
 
 def sheet(totals: Sequence[Total]) -> Sheet:
     """The functions of which some calls were only counted; what the profile says of others is whole."""
-    partly = (each for each in totals if each.measured_calls != each.calls)
-    return Sheet.of(COLUMNS, (each for each in partly if each.function not in OUTSIDE_NET))
+    return Sheet.of(COLUMNS, (each for each in totals if each.measured_calls != each.calls))
 
 
 def error(error: int | None, of: int) -> str:
