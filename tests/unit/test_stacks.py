@@ -313,3 +313,23 @@ def test_a_finding_says_where_its_cause_computes() -> None:
     assert said.endswith(
         "By samples of the stacks, rank 1 spends 2.00 s more in smooth\\x1b than the others on average."
     )
+
+
+def test_calls_of_which_some_were_only_counted_are_of_the_whole_run_too() -> None:
+    """The columns are those of the profile without samples, and the code has none of it."""
+    run = run_of([sample(0, 0, 9, caller="burn")], [site(frame("burn"))], ranks=1)
+    found = {
+        "function": "pread", "rank": 0, "world": 0, "timed": 90, "calls": 1000, "time_ns": 90 * MS,
+        "estimated_calls": 0, "whole_calls": 1000, "whole_calls_error": 0, "whole_time_ns": 1000 * MS,
+        "whole_time_error_ns": None, "whole_bytes": 64_000, "whole_bytes_error": 0,
+    }  # fmt: skip
+    run.profile = lambda *_, **__: [SimpleNamespace(**found)]
+    rows = code_times.by(run, ["function"])
+    sheet = code_reporter.sheet(rows, ["function"], 1, code_reporter.total_ns(rows))
+    titles = [heading.title for heading in sheet.headings]
+    at = titles.index("All calls")
+    assert titles[at : at + 6] == ["All calls", "±", "All time", "±", "All bytes", "±"]
+    assert {row[0]: row[at : at + 4] for row in sheet.rows} == {
+        "pread": ["1,000", "0.0 %", "1.00 s", "?"],
+        "burn": ["-", "-", "-", "-"],
+    }

@@ -15,6 +15,7 @@ from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error
 from tare.analysis.groups import added
 from tare.analysis.profile import Chosen
+from tare.analysis.rows import fields
 from tare.analysis.sampling_error import Sampled
 from tare.analysis.stacks import UNKNOWN, function_name, samples
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 CODE = ("function", "line")
+WHOLE_RUN = [
+    f"whole_{name}" for name in ("calls", "calls_error", "time_ns", "time_error_ns", "bytes", "bytes_error")
+]
 INLINED = re.compile(r" \(inlined in (.+)\)$")
 
 Rank = tuple[int, int]  # world, rank
@@ -59,6 +63,13 @@ class CodeTime:
     file: str | None = None
     line: int | None = None
     object: str | None = None
+    # Of calls some of which were only counted, as the profile estimates them.
+    whole_calls: int | None = None
+    whole_calls_error: int | None = None
+    whole_time_ns: int | None = None
+    whole_time_error_ns: int | None = None
+    whole_bytes: int | None = None
+    whole_bytes_error: int | None = None
 
     @property
     def contains_others(self) -> bool:
@@ -244,6 +255,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             file=row.file if code == "line" else None,
             line=row.line if code == "line" else None,
             object=row.object if code == "line" else None,
+            **fields(row, WHOLE_RUN),
         )
 
 

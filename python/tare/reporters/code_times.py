@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.reporters import names
+from tare.reporters.profile import OF_WHOLE_RUN, has_whole_run
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.streams import visible
 from tare.units import NOTHING
@@ -57,6 +58,7 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
         ),
         Column("Time", cell=lambda row: units.duration(row.time_ns)),
         Column("±", cell=lambda row: units.duration(row.error_ns) if row.error_ns else NOTHING),
+        *(OF_WHOLE_RUN if has_whole_run(rows) else ()),
     ]
     if "rank" in keys:
         columns += [

@@ -18,6 +18,7 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare._native import Site
     from tare._tables import ProfileRow
+    from tare.analysis.code_times import CodeTime
     from tare.analysis.efficiency import Efficiency
     from tare.analysis.profile import Key
     from tare.reporters.console import Console
@@ -54,10 +55,10 @@ IN_WAITS = Column("In waits", optional=True, cell=lambda row: _duration(row.wait
 def _whole(title: str, what: str, error: str, shown: Callable[[Any], str]) -> tuple[Column, Column]:
     """What the calls of a row have in the whole run, and half the width of its interval as a share."""
 
-    def value(row: ProfileRow) -> Any:
+    def value(row: ProfileRow | CodeTime) -> Any:
         return getattr(row, what) if row.whole_calls else None
 
-    def width(row: ProfileRow) -> str:
+    def width(row: ProfileRow | CodeTime) -> str:
         return total_sheet.error(getattr(row, error), value(row)) if value(row) else NOTHING
 
     is_optional = what != "whole_time_ns"
@@ -174,7 +175,7 @@ def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
         profile_drawings.peers(out, recording)
 
 
-def has_whole_run(rows: Sequence[ProfileRow]) -> bool:
+def has_whole_run(rows: Sequence[ProfileRow] | Sequence[CodeTime]) -> bool:
     """Whether some rows say what they have in the whole run, where calls were only counted."""
     return any(row.whole_calls is not None for row in rows)
 
