@@ -34,6 +34,7 @@ def call(function: str, rank: int, time_ms: float, *, calls: int = 10, bytes: in
         max_ns=int(time_ms * MS / calls),
         calls=calls,
         bytes=bytes,
+        timed=True,
         world=0,
         **place(line),
     )
@@ -79,6 +80,7 @@ def basis(
     return SimpleNamespace(
         outside_mpi=of,
         net_ns=NET_NS,
+        told_ns=NET_NS,
         ranks=ranks,
         has_threads=False,
         is_estimated=False,

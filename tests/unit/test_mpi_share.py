@@ -9,7 +9,9 @@ import fake_native
 import pytest
 from tare.analysis import rank_differences, ranks
 from tare.analysis.efficiency import efficiencies, useful_ns
+from tare.analysis.explain import explain
 from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.finding import Finding
 from tare.analysis.rows import changed
 
 S = 10**9
@@ -57,11 +59,11 @@ def test_calls_of_other_sources_are_none_of_mpi() -> None:
     assert ranks.use_mpi([changed(fake_native.process(0, 0), mpi="", abi="none", calls=5)])
 
 
-def explained(*processes: Any) -> Basis:
+def explained(*processes: Any, sources: tuple[str, ...] = ()) -> Basis:
     nothing: Any = lambda *_: None  # noqa: E731
     run: Any = SimpleNamespace(
         processes=processes, has_counted_time=True, expect_profile=nothing, expect_exchanges=nothing,
-        meta=SimpleNamespace(options=SimpleNamespace(sources=())),
+        meta=SimpleNamespace(options=SimpleNamespace(sources=sources)),
     )  # fmt: skip
     return Basis(run)
 
@@ -71,3 +73,37 @@ def test_explain_takes_the_time_of_all_of_the_run() -> None:
     assert (known.is_estimated, known.total_ns, known.lost_ns) == (True, 4 * S, 3 * S // 2)
     unknown = explained(counted(0, S), counted(1, None))
     assert (unknown.is_estimated, unknown.total_ns, unknown.lost_ns) == (False, 2 * S // 5, 4_000_000)
+
+
+@pytest.mark.parametrize("error_ns", [0, None])
+def test_without_mpi_it_takes_that_of_all_of_the_run_if_it_is_known_of_each_call(
+    error_ns: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a call of which a hundredth was measured would take a hundredth of its time."""
+    alone = changed(counted(-1, 0), mpi="", abi="none", has_results=True)
+    row = SimpleNamespace(timed=9, whole_time_error_ns=error_ns)
+    only_counted = SimpleNamespace(timed=0, whole_time_error_ns=None)
+    monkeypatch.setattr("tare.analysis.explain.basis.profile.summed", lambda run, by: [row, only_counted])
+    known = explained(alone, sources=("files",))
+    assert known.uses_mpi is False
+    all_ns = 2 * S if error_ns == 0 else S // 5
+    assert (known.is_estimated, known.total_ns, known.told_ns) == (error_ns == 0, all_ns, all_ns)
+
+
+def test_what_times_are_of_is_said_of_those_of_all_of_the_run_and_of_samples() -> None:
+    known, unknown = explained(counted(0, S)), explained(counted(0, None))
+    late = Finding(kind="slow rank", cause_code="smooth")
+    off = Finding(kind="descheduled", most_ns=9)
+    said = "For 90.0 % of the time calls were only counted: times "
+    assert explain._of_counted(known, [off]) == f"{said}are estimated from the calls that were measured."
+    assert explain._of_counted(known, [late]) == (
+        f"{said}are estimated from the calls that were measured, but those by samples of the stacks are of "
+        "the rest."
+    )
+    assert explain._of_counted(unknown, [off, late]) == (
+        f"{said}and shares are of the rest, but how long ranks could have run is of all of it; how long "
+        "ranks are in MPI is not known."
+    )
+    assert explain._of_counted(unknown, [late]) == (
+        f"{said}and shares are of the rest; how long ranks are in MPI is not known."
+    )

@@ -79,8 +79,10 @@ class Basis:
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
         # Where calls were only counted for some of the time: whether times are estimates for the whole run.
         # Else they are those of the time in which calls were measured.
-        self.is_estimated = run.has_counted_time and are_mpi_shares_known(self.processes)
+        self.is_estimated = run.has_counted_time and self._is_whole_run_known()
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
+        # The longest time of a rank of which the profile is.
+        self.told_ns = max((p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0)
         # As if all ranks took part from the start to the end.
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
@@ -92,6 +94,13 @@ class Basis:
         records = sum(process.trace.records for process in run.processes)
         self.is_too_long = max_records is not None and records > max_records
         self.is_traced = records > 0 and not self.is_too_long
+
+    def _is_whole_run_known(self) -> bool:
+        """Whether it can be estimated what ranks do: how long they are in MPI, or else in other calls."""
+        if self.uses_mpi:
+            return are_mpi_shares_known(self.processes)
+        of_whole_run = profile.summed(self.run, ["line"]) if self.run.meta.options.sources else []
+        return all(row.whole_time_error_ns is not None for row in of_whole_run if row.timed)
 
     def _counted_ns(self, process: Process) -> int:
         return process.counted_ns if self.is_estimated else 0

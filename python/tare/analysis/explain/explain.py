@@ -56,7 +56,7 @@ def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) 
         # Sums of estimates may be more than the estimate of all.
         unexplained_ns=max(basis.lost_ns - sum(each.lost_ns for each in found), 0),
         is_too_short=is_too_short,
-        notes=(*notes, *_notes(basis)),
+        notes=(*notes, *_notes(basis, found)),
     )
 
 
@@ -89,19 +89,27 @@ def _found(entry: registry.Entry, basis: Basis, told: Told) -> list[Finding]:
         return found
 
 
-def _notes(basis: Basis) -> list[str]:
+def _of_counted(basis: Basis, found: Sequence[Finding]) -> str:
+    """What times are of, where calls were only counted for some of the time."""
+    share = sum(p.counted_ns for p in basis.processes) / max(sum(p.net_ns for p in basis.processes), 1)
+    said = f"For {units.percent(share)} of the time calls were only counted: "
+    if basis.is_estimated:
+        by_samples = ", but those by samples of the stacks are of the rest"
+        said += "times are estimated from the calls that were measured"
+        return f"{said}{by_samples if any(each.cause_code for each in found) else ''}."
+    of_all = any(each.kind in gains.NO_PROCESSOR and each.most_ns for each in found)
+    said += "times and shares are of the rest"
+    said += ", but how long ranks could have run is of all of it" if of_all else ""
+    return (
+        f"{said}; how long {'ranks are in MPI' if basis.uses_mpi else 'it is in these calls'} is not known."
+    )
+
+
+def _notes(basis: Basis, found: Sequence[Finding]) -> list[str]:
     """What keeps the findings from being all that there is."""
     notes = []
     if basis.run.has_counted_time:
-        share = sum(p.counted_ns for p in basis.processes) / max(sum(p.net_ns for p in basis.processes), 1)
-        notes.append(
-            f"For {units.percent(share)} of the time calls were only counted: "
-            + (
-                "times are estimated from the calls that were measured."
-                if basis.is_estimated
-                else "times and shares are of the rest; how long ranks are in MPI is not known."
-            )
-        )
+        notes.append(_of_counted(basis, found))
         if basis.outside_mpi.leaves_regions_out:
             notes.append("How long threads idle in parallel regions of OpenMP is not known then.")
     trace = basis.run.total_trace(basis.world)

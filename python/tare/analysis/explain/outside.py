@@ -43,7 +43,7 @@ class Outside:
         """Calls on files and constructs of OpenMP: a row for each line and rank."""
         if not self._run.meta.options.sources:
             return []
-        rows = profile.summed(self._run, ["line", "rank"])
+        rows = (row for row in profile.summed(self._run, ["line", "rank"]) if row.timed)
         found = [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
         return list(map(_of_whole_run, found)) if self._is_estimated else found
 
