@@ -39,7 +39,7 @@ stack::Thread* begin(Function function, const stack::Frame& caller, WorksOn on, 
   if (location->mode == recorder::Mode::paused) [[unlikely]]
     return unseen();
   if (location->counts_only) [[unlikely]] {
-    location->count_only(static_cast<std::uint16_t>(function));
+    recorder::count_outside(*location, static_cast<std::uint16_t>(function));
     return unseen();
   }
   auto& thread = static_cast<stack::Thread&>(*location);

@@ -1,6 +1,8 @@
 #include "recorder/weighed_call.h"
 
 #include "format/function_meaning.h"
+#include "recorder/errno_guard.h"
+#include "recorder/inside.h"
 #include "recorder/spells.h"
 
 namespace tare::recorder {
@@ -32,6 +34,14 @@ void check_counted(Location& location) noexcept {
   const std::uint64_t time = now();
   if (spells.has_budget()) spells.check(location, time, 0);
   spells.look(location, time);
+}
+
+void count_outside(Location& location, std::uint16_t function) noexcept {
+  location.count_only(function);
+  if (location.counted_calls % Spells::calls_between_checks != 0 || !spells.has_budget()) return;
+  const ErrnoGuard guard;
+  const OwnCode own;
+  spells.check(location, now(), 0);
 }
 
 }  // namespace tare::recorder

@@ -30,4 +30,7 @@ namespace tare::recorder {
 // more, and whether its spell has ended (Spells::check, Spells::look).
 [[gnu::cold, gnu::noinline]] void check_counted(Location& location) noexcept;
 
+// Counts a call of a source other than MPI. No spell ends with one, but a process that has no spells may record more.
+[[gnu::cold, gnu::noinline]] void count_outside(Location& location, std::uint16_t function) noexcept;
+
 }  // namespace tare::recorder

@@ -411,3 +411,35 @@ def test_files_of_tare_are_not_counted(plain: Path, tare: Path, files: Path, tmp
     assert measured.info()["cost"]["flushes"] > 0
     assert all(str(tmp_path / "run") not in (row.file or "") for row in used(measured))
     assert all("/dev/shm" not in (row.file or "") for row in used(measured))
+
+
+PAUSES = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  char bytes[8] = "";
+  const int file = open(argv[1], O_CREAT | O_RDWR, 0600);
+  for (int i = 0; i < 500000; ++i) (void)!pread(file, bytes, 8, 0);
+  sleep(1);
+  for (int i = 0; i < 500000; ++i) (void)!pwrite(file, bytes, 8, 0);
+}
+"""
+
+
+def test_without_spells_calls_are_measured_again_when_the_budget_has_room(tare: Path, tmp_path: Path) -> None:
+    """A program without MPI passes no synchronisation points. Its calls cost more than the budget allows."""
+    program = tmp_path / "pauses"
+    (tmp_path / "pauses.c").write_text(PAUSES)
+    subprocess.run(["gcc", "-O2", tmp_path / "pauses.c", "-o", program], check=True)
+    measured = run_with_files(tare, tmp_path, program, tmp_path / "data", options=("--budget", "1%"))
+    totals = {each["function"]: each for each in measured.info()["totals"]}
+    assert totals["pread"]["calls"] == totals["pwrite"]["calls"] == 500_000
+    assert 0 < totals["pread"]["measured_calls"] < 500_000
+    assert totals["pwrite"]["measured_calls"] > 0
+    said = subprocess.run(
+        [tare, "explain", measured.directory], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    assert "times and shares are of the rest; how long it is in these calls is not known" in " ".join(
+        said.split()
+    )
