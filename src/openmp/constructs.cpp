@@ -93,7 +93,7 @@ bool is_among(Function function, std::initializer_list<Function> functions) noex
 
 }  // namespace
 
-bool Region::is_known() const noexcept { return site != 0 && age == openmp::age; }
+bool Region::is_known() const noexcept { return age == openmp::age; }
 
 Event::Event(const stack::Frame& caller, bool is_begin) noexcept : caller_(caller) {
   if (tare_inside != 0 && stack::is_inside(caller)) return;
@@ -125,6 +125,10 @@ bool Event::prepare(bool is_begin) noexcept {
 std::uint32_t Event::site(const void* code) noexcept {
   if (thread_->counts_only) [[unlikely]]
     return 0;
+  return site_of_task(code);
+}
+
+std::uint32_t Event::site_of_task(const void* code) noexcept {
   const std::uint32_t of_region = region().site;
   if (of_region != 0 && is_in_runtime(reinterpret_cast<std::uintptr_t>(code))) [[unlikely]]
     if (!is_called_by_program(caller_, thread_->stack)) return of_region;
@@ -134,8 +138,6 @@ std::uint32_t Event::site(const void* code) noexcept {
 // The frame of the function as it would be if the program had called it. Its return address lies where that of the call
 // of the runtime does, if calls push it.
 std::uint32_t Event::site_of_region(void (*function)(void*)) noexcept {
-  if (thread_->counts_only) [[unlikely]]
-    return 0;
   stack::Frame frame = caller_;
   if (function != nullptr)
     frame = {reinterpret_cast<std::uintptr_t>(function) + 1, caller_.stack - sizeof(std::uintptr_t), caller_.base};
@@ -164,21 +166,23 @@ Construct* Event::innermost(Function function) noexcept {
 
 void Event::begin(Function function, std::uint32_t site, Region region,
                   std::initializer_list<std::uint64_t> arguments) noexcept {
-  if (thread_->counts_only) [[unlikely]] {
-    thread_->count_only(static_cast<std::uint16_t>(function));
-    return;
-  }
   if (constructs_->depth == Constructs::capacity) {
     ++constructs_->overflow;
     return;
   }
-  thread_->begin_weighing();
   Construct& construct = constructs_->open[constructs_->depth++];
   construct.region = region;
   construct.site = site;
   construct.function = function;
   construct.argument_count = static_cast<std::uint8_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), construct.arguments);
+  construct.is_counted = thread_->counts_only;
+  if (construct.is_counted) [[unlikely]] {
+    recorder::count_outside(*thread_, static_cast<std::uint16_t>(function));
+    show(*thread_, nullptr, Function::none, 0);
+    return;
+  }
+  thread_->begin_weighing();
   construct.enter = recorder::now();
   show(*thread_, &construct, function, construct.enter);
 }
@@ -197,12 +201,14 @@ void Event::end(std::initializer_list<Function> functions) noexcept {
   constructs_->depth = depth - 1;
   const Construct& construct = constructs_->open[depth - 1];
   const Construct* around = depth == 1 ? nullptr : &constructs_->open[depth - 2];
+  if (around != nullptr && around->is_counted) around = nullptr;
   // The thread that has encountered the region waits for the others, when its own part has ended.
   if (around != nullptr && around->function == Function::omp_parallel)
     show(*thread_, around, Function::omp_implicit_barrier, leave);
   else
     show(*thread_, around, around == nullptr ? Function::none : around->function,
          around == nullptr ? 0 : around->enter);
+  if (construct.is_counted) return;
   const auto function = static_cast<std::uint16_t>(construct.function);
   recorder::KnownRows& rows = constructs_->rows[(construct.site + 7U * function) % Constructs::row_sets];
   const recorder::ErrnoGuard guard;

@@ -44,6 +44,7 @@ struct Construct {
   std::uint32_t site;
   Function function;
   std::uint8_t argument_count;
+  bool is_counted;  // it began in a thread that only counts, and has no record
 };
 
 struct Constructs;
@@ -70,8 +71,11 @@ class Event {
   // made the call a jump at the end of the function that the runtime has called. Then the stack of a thread that the
   // runtime has begun has no frame of the program, and the site is that of the region.
   std::uint32_t site(const void* code) noexcept;
-  // That of a region which the frame `caller` begins. `function`: what its threads run, if that is known. Its first
-  // line is that of the region, which GCC does not give the call; so it is the innermost frame.
+  // The same of a task, also in a thread that only counts: another one may run it, and records it.
+  std::uint32_t site_of_task(const void* code) noexcept;
+  // That of a region which the frame `caller` begins, also in a thread that only counts. `function`: what its threads
+  // run, if that is known. Its first line is that of the region, which GCC does not give the call; so it is the
+  // innermost frame.
   std::uint32_t site_of_region(void (*function)(void*) = nullptr) noexcept;
   // The region that the thread is in; a new one; a task of the region that the thread is in.
   Region region() const noexcept;
@@ -82,7 +86,7 @@ class Event {
   // The innermost construct of the function that the thread is in; nullptr if it is in none. Valid until it ends.
   Construct* innermost(Function function) noexcept;
 
-  // A construct begins now. A thread that only counts counts it.
+  // A construct begins now. A thread that only counts counts it, and knows that it is in it.
   void begin(Function function, std::uint32_t site, Region region,
              std::initializer_list<std::uint64_t> arguments = {}) noexcept;
   // The innermost construct of one of the functions has ended, and with it those that it contains. Nothing happens if

@@ -93,7 +93,7 @@ MadeTask::MadeTask(const stack::Frame& caller, Outlined* function, CopyData* cop
   if (bytes < 0 || static_cast<std::size_t>(bytes) > most_bytes) return;
   Event event = Event::of_begin(caller);
   if (!event) return;
-  task_ = event.new_task(event.site(reinterpret_cast<const void*>(caller.return_address)));
+  task_ = event.new_task(event.site_of_task(reinterpret_cast<const void*>(caller.return_address)));
   if (!task_.is_known()) return;
   const std::size_t number = number_of(static_cast<std::size_t>(bytes));
   place_ = place_at(number);

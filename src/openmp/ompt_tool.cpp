@@ -189,7 +189,8 @@ void nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t, const void*) {
 void task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* new_task_data, int flags, int,
                  const void* codeptr_ra) {
   if ((flags & ompt_task_explicit) == 0) return;
-  if (Event event = Event::of_begin(TARE_CALLER)) new_task_data->value = event.new_task(event.site(codeptr_ra)).word();
+  if (Event event = Event::of_begin(TARE_CALLER))
+    new_task_data->value = event.new_task(event.site_of_task(codeptr_ra)).word();
 }
 
 bool is_task(const ompt_data_t* task_data) {

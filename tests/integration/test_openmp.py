@@ -392,6 +392,23 @@ def test_code_of_regions_and_tasks_is_that_of_the_function_around_them(
     }
 
 
+def test_constructs_that_are_only_counted_are_as_many(runtime: Runtime, tare: Path, tmp_path: Path) -> None:
+    """The first thread only counts in some spells, while others record their parts of its regions."""
+    program = runtime.compile(PROGRAMS / "openmp_spells.c", tmp_path / "program")
+    whole = alone(tare, tmp_path / "whole", program, "40")
+    some = alone(tare, tmp_path / "some", program, "40", options=("--weigh=0.5",))
+    found = [calls_of(each) for each in (whole, some)]
+    for calls in found:
+        calls["omp_task"] += calls.pop("omp_undeferred_task", 0)  # it depends on who runs them
+    assert found[0] == found[1]
+    rows = [row for row in some.profile("site") if row["function"] == "omp_implicit_task"]
+    assert any(row["counted"] for row in rows)
+    timed = [row for row in rows if row["timed"]]
+    assert all(row["line"] for row in timed)
+    # Those of the other threads, of the regions that were only counted, too.
+    assert sum(row["calls"] for row in timed) >= 40 * 5
+
+
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "jumps", program, "jumps")
     ended_well(measured)
