@@ -41,8 +41,8 @@ void define_frame_of_native(const void* path, std::uint32_t number, unsigned ind
   define_native(number, static_cast<const CallPath*>(path)->frames[index]);
 }
 
-// The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
-// the frames cannot be read.
+// The site of a call from mpi4py, or from the interpreter. Its path is remembered by the positions of all its Python
+// frames. The number is 0 if the frames cannot be read.
 Site find_python_site(Thread& thread) noexcept {
   PythonFrame all_frames[format::max_frames];
   const unsigned depth = python_stack(all_frames);
@@ -79,11 +79,12 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   const Frame caller{return_address, stack, base};
   const Binding binding =
       caller.return_address - binding_span.low < binding_span.bytes ? binding_at(caller.return_address) : Binding::none;
-  if (binding == Binding::python) {
+  const auto place = recipe_of(caller.return_address).place;
+  if (binding == Binding::python || place == Recipe::interpreter) {
     const Site site = find_python_site(thread);
     if (site.number != 0) return site;
   }
-  const bool in_binding = binding != Binding::none || recipe_of(caller.return_address).place == Recipe::native_binding;
+  const bool in_binding = binding != Binding::none || place == Recipe::native_binding;
   return find_native_site(thread, caller, in_binding);
 }
 

@@ -1,7 +1,7 @@
 // Call sites: where in the program a function of a source of events was called from.
 //
 // A call site is a call path (call_path.h), numbered in order of first call and defined in the definition log before
-// that call is made. Where mpi4py has made the call, the path is in Python code (python_frame.h).
+// that call is made. Where mpi4py or the interpreter has made the call, the path is in Python code (python_frame.h).
 #pragma once
 
 #include <cstdint>

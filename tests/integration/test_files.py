@@ -413,6 +413,34 @@ def test_files_of_tare_are_not_counted(plain: Path, tare: Path, files: Path, tmp
     assert all("/dev/shm" not in (row.file or "") for row in used(measured))
 
 
+READS = """
+import sys
+def writes(name):
+    with open(name, "wb", buffering=0) as file:
+        for _ in range(50):
+            file.write(b"1234")  # LINE writes
+def reads(name):
+    with open(name, "rb", buffering=0) as file:
+        for _ in range(50):
+            file.read(4)  # LINE reads
+writes(sys.argv[1])
+reads(sys.argv[1])
+"""
+
+
+def test_calls_of_python_code_are_at_its_lines(tare: Path, tmp_path: Path) -> None:
+    """Not at those of the interpreter, where all calls of a script would be at one line."""
+    script = tmp_path / "script.py"
+    script.write_text(READS)
+    measured = run_with_files(tare, tmp_path, sys.executable, script, tmp_path / "data")
+    run = library.open(measured.directory)
+    rows = [row for row in run.rows(run.profile("line")) if row.file == str(script)]
+    lines = {(row.function, row.caller, row.line): row.calls for row in rows}
+    for function, at in (("write", "writes"), ("read", "reads")):
+        number = READS[: READS.index(f"# LINE {at}")].count("\n") + 1
+        assert lines[function, at, number] == 50
+
+
 PAUSES = """
 #include <fcntl.h>
 #include <stdlib.h>
