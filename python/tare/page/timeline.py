@@ -61,7 +61,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
 
 
 def _since(rows: Sequence[TimelineRow]) -> list[tuple[int, int, int]]:
-    """Where several threads had a location, one after another: row, begin of its first call, thread."""
+    """The threads of locations that several had, one after another: row, begin of its first call, thread."""
     shared = ((number, row.threads) for number, row in enumerate(rows) if len(row.threads) > 1)
     return [(number, begin, thread) for number, threads in shared for begin, thread in threads]
 
