@@ -50,6 +50,12 @@ def run_with_files(
     return Measurement(tare, tmp_path / "run", ended)
 
 
+def printed(measured: Measurement, verb: str, *options: str) -> str:
+    return subprocess.run(
+        [measured.tare, verb, measured.directory, *options], capture_output=True, text=True, check=True
+    ).stdout
+
+
 def used(measured: Measurement) -> list[Any]:
     opened = library.open(measured.directory)
     return list(opened.rows(opened.file_table))
@@ -138,6 +144,21 @@ def test_calls_by_size_have_their_time_and_bytes(tare: Path, tmp_path: Path) -> 
     assert large["time_ns"] > 0
     everything = {row["function"]: row for row in measured.profile("function")}
     assert sum(row["bytes"] for row in rows.values()) == sum(row["bytes"] for row in everything.values())
+    shown = printed(measured, "profile", "--by", "size")
+    assert "Of MPI" not in shown
+    assert "Rows are of MPI and of other sources" in shown
+
+
+def test_communicators_and_ranks_are_of_mpi_alone(tare: Path, tmp_path: Path) -> None:
+    script = "import os; f = os.open('out', os.O_WRONLY | os.O_CREAT); os.write(f, b'x' * 1000)"
+    measured = run_with_files(tare, tmp_path, sys.executable, "-I", "-c", script, cwd=tmp_path)
+    assert measured.profile("communicator") == []
+    (rank,) = measured.profile("rank")
+    assert (rank["calls"], rank["time_ns"], rank["bytes"]) == (0, 0, 0)
+    assert "Rows are of MPI alone" in printed(measured, "profile", "--by", "rank")
+    chosen = printed(measured, "profile", "--by", "rank", "--function", "write")
+    assert "MPI" not in chosen.splitlines()[-2]
+    assert "1000 B" in chosen.splitlines()[-1]
 
 
 def test_streams(program: Path, tare: Path, files: Path, tmp_path: Path) -> None:

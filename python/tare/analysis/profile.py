@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tare import functions
 from tare.analysis.rows import PLACE
 from tare.runs.run import PROFILE_KEYS, ProfileKey
 
@@ -100,9 +101,32 @@ def summed(recorded: Run, keys: Sequence[Key], chosen: Chosen | None = None) -> 
     """One row for each combination of `keys` that occurs, in the order of the run.
 
     Fields of other keys are None. The time of MPI_Init and MPI_Finalize is only in rows by function, line or
-    site: it would hide all others. By rank alone, every process has a row.
+    site: it would hide all others. By rank alone, every process has a row. Of other sources of events,
+    rows by communicator have no calls, and docs/profile.md says which others have.
     """
     return recorded.rows(recorded.profile(keys, **(chosen or Chosen()).arguments()))
+
+
+def has_own_time(row: ProfileRow) -> bool:
+    """Whether the time of the calls is known, and not that of the program's code."""
+    return row.timed and row.time_ns > 0 and not functions.contains_program(row.function)
+
+
+def is_of_mpi(recorded: Run, keys: Sequence[str], chosen: Chosen) -> bool:
+    """Whether rows that are of several functions are of MPI alone.
+
+    Communicators and, unless functions are chosen, ranks alone are MPI's whatever else the run has.
+    """
+    if "communicator" in keys:
+        return True
+    if chosen.functions:
+        return not any(functions.meaning(name).source in functions.SOURCES for name in chosen.functions)
+    return list(keys) == ["rank"] or not has_others(recorded)
+
+
+def has_others(recorded: Run) -> bool:
+    """Whether calls of other sources of events than MPI were recorded."""
+    return bool(({*functions.SOURCES} - {"stacks"}) & {*recorded.meta.options.sources})
 
 
 def ordered(rows: Iterable[ProfileRow], column: str, limit: int) -> list[ProfileRow]:

@@ -146,7 +146,7 @@ def profile(
         recording.expect_profile(names, **chosen.arguments())
     _check(recording, chosen)
     if by_thread:
-        found = _Table(names, None, [], [], 0, recording.sites)
+        found = _Table(names, None, [], [], 0, recording.sites, chosen)
     else:
         found = _table(recording, names, subject, chosen, sort, limit)
     if json:
@@ -267,6 +267,7 @@ class _Table:
     rows: Sequence[Any]
     left_out: int  # rows beyond the limit
     sites: Sequence[Site]
+    chosen: Chosen
 
     @property
     def calls(self) -> Sequence[ProfileRow]:
@@ -287,8 +288,8 @@ class _Table:
         if self.subject:
             return reporter.sheet(self.subject, self.rows, self.keys, recording.worlds)
         if self.keys == ["rank"]:
-            return profile.rank_sheet(self.rows, recording.worlds)
-        return profile.sheet(recording, self.rows, cast("list[Key]", self.keys))
+            return profile.rank_sheet(recording, self.rows, self.chosen)
+        return profile.sheet(recording, self.rows, cast("list[Key]", self.keys), self.chosen)
 
 
 def _table(
@@ -313,7 +314,7 @@ def _table(
                 f"--by {','.join(names)}: {error}: leave out --function and --communicator"
             ) from error
     shown = rows[: limit or None]
-    return _Table(names, subject, columns, shown, len(rows) - len(shown), recording.sites)
+    return _Table(names, subject, columns, shown, len(rows) - len(shown), recording.sites, chosen)
 
 
 def _ordered(
@@ -390,6 +391,8 @@ def _show(
             out.paragraph(reporter.REGIONS_NOTE)
         else:
             reporter.show_what_was_counted(out, found.calls, names)
+    if not found.subject:
+        reporter.show_sources(out, recording, names, found.chosen)
     if found.subject == "region":
         for sentence in regions.limits(found.rows):
             out.paragraph(f"{sentence}.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tare import units
+from tare.analysis import profile
 from tare.analysis.efficiency import NO_TRACE, TOO_MANY_RECORDS, parts
-from tare.analysis.profile import call_path
+from tare.analysis.profile import Chosen, call_path
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
 from tare.reporters import paths, scheduling, terminal
@@ -89,6 +91,12 @@ OF_A_RANK = (
     Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
     Column("MPI share", cell=lambda row: terminal.share(row.mpi_share)),
 )
+# If functions of other sources are chosen.
+OF_A_RANK_OF_OTHERS = (OF_A_RANK[0], replace(OF_A_RANK[1], title="Time"), OF_A_RANK[2])
+MPI_ALONE_NOTE = "Rows are of MPI alone; calls of other sources are in rows by site, line or function"
+MIXED_NOTE = (
+    "Rows are of MPI and of other sources, without parts of OpenMP that contain other calls (docs/profile.md)"
+)
 LABEL_WIDTH = 24
 SHARE_WIDTH = 9  # with the gap behind it
 # A share of the time that is not worth mentioning.
@@ -96,8 +104,10 @@ MIN_UNKNOWN = 0.01
 MIN_UNRETURNED = 0.01
 
 
-def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sheet:
-    """The table of rows of the profile of the run."""
+def sheet(
+    recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key], chosen: Chosen | None = None
+) -> Sheet:
+    """The table of rows of the profile of the run, of calls that are chosen."""
     sites = recording.sites
     if "site" in keys:
         keys = [key for key in keys if key != "line"]
@@ -106,7 +116,10 @@ def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sh
     columns = [column for key in keys for column in OF_KEY[key]]
     if "site" in keys and any(call_path(row.site, sites).path_shown for row in rows):
         columns.insert(columns.index(OF_PLACE[-1]) + 1, _through(sites))
-    of_all = figures(total_mpi_ns(recording.processes))
+    is_of_mpi = {"site", "line", "function"} & {*keys} or profile.is_of_mpi(
+        recording, keys, chosen or Chosen()
+    )
+    of_all = figures(total_mpi_ns(recording.processes) if is_of_mpi else None)
     columns += [each for each in of_all if not each.optional]
     columns += OF_WHOLE_RUN if has_whole_run(rows) else ()
     columns += [each for each in of_all if each.optional]
@@ -118,9 +131,12 @@ def sheet(recording: Run, rows: Sequence[ProfileRow], keys: Sequence[Key]) -> Sh
     return result
 
 
-def rank_sheet(rows: Sequence[ProfileRow], worlds: int) -> Sheet:
+def rank_sheet(recording: Run, rows: Sequence[ProfileRow], chosen: Chosen) -> Sheet:
     """One row for each process."""
-    return Sheet.of([*OF_KEY["rank"], *OF_A_RANK, *([WORLD] if worlds > 1 else ())], rows)
+    is_of_mpi = profile.is_of_mpi(recording, ["rank"], chosen)
+    figures_of_rank = OF_A_RANK if is_of_mpi else OF_A_RANK_OF_OTHERS
+    columns = [*OF_KEY["rank"], *figures_of_rank, *([WORLD] if recording.worlds > 1 else ())]
+    return Sheet.of(columns, rows)
 
 
 def _through(sites: Sequence[Site]) -> Column:
@@ -186,6 +202,16 @@ def show_what_was_counted(out: Console, rows: Sequence[ProfileRow], keys: Sequen
         out.paragraph(WHOLE_NOTE)
     else:
         out.paragraph(MEASURED_ONLY if {"site", "line", "function"} & {*keys} else BY_OTHERS_NOTE)
+
+
+def show_sources(out: Console, recording: Run, keys: Sequence[str], chosen: Chosen) -> None:
+    """Says what sources of events the rows are of, where a row is of several functions."""
+    if (
+        profile.has_others(recording)
+        and not chosen.functions
+        and set(keys) <= {"size", "communicator", "rank"}
+    ):
+        out.paragraph(f"{MPI_ALONE_NOTE if profile.is_of_mpi(recording, keys, chosen) else MIXED_NOTE}.")
 
 
 def show_unreturned(out: Console, recording: Run) -> None:
@@ -271,12 +297,13 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def figures(total_ns: int) -> list[Column]:
-    """The figures of every row; `total_ns`: all time in MPI."""
+def figures(total_ns: int | None) -> list[Column]:
+    """The figures of every row; `total_ns`: all time in MPI, None if rows have other calls among those."""
+    of_mpi = [] if total_ns is None else [Column("Of MPI", cell=lambda row: _of_mpi(row, total_ns))]
     return [
         Column("Calls", cell=lambda row: units.count(row.calls)),
         Column("Time", cell=_time),
-        Column("Of MPI", cell=lambda row: _of_mpi(row, total_ns)),
+        *of_mpi,
         Column("Bytes", cell=lambda row: units.size_or_nothing(row.bytes)),
         Column("Imbalance", optional=True, cell=lambda row: _duration(row.imbalance_ns, row.timed)),
         Column("Mean", optional=True, cell=lambda row: _duration(row.mean_ns, row.timed)),
@@ -291,7 +318,7 @@ def _size(row: ProfileRow) -> str:
 
 
 def _rank(row: ProfileRow) -> str:
-    return NOTHING if row.rank is None else terminal.rank(row.rank)
+    return NOTHING if row.rank is None else terminal.rank(row.rank, getattr(row, "pid", None))
 
 
 def _grouped(number: int | None) -> str:
@@ -309,5 +336,5 @@ def _duration(time_ns: float | None, is_known: bool = True) -> str:
 
 def _time(row: ProfileRow) -> str:
     if not row.timed:
-        return "counted" if row.counted else NOTHING
+        return "counted" if row.counted == row.calls else NOTHING
     return ("~" if row.estimated_calls else "") + units.duration(row.time_ns)

@@ -230,9 +230,9 @@ def tail_call(function: str) -> str:
     return f"{names.short(function)} (tail call)"
 
 
-def rank(number: int) -> str:
-    """The rank in its world; `-` for a process that has not called MPI."""
-    return str(number) if number >= 0 else NOTHING
+def rank(number: int, pid: int | None = None) -> str:
+    """The rank in its world; of a process that has not called MPI, its number or `-`."""
+    return str(number) if number >= 0 else NOTHING if pid is None else f"process {pid}"
 
 
 def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:

@@ -18,6 +18,8 @@ namespace {
 
 using format::CallClass;
 using format::CallForm;
+using format::meaning_of;
+using format::Waits;
 
 std::string line_of(const FrameInfo& frame, const std::string& tail_call) {
   // Frames of imported traces have no address. The name of the caller distinguishes them.
@@ -60,7 +62,7 @@ std::vector<std::int32_t> equal_places(Run& run) {
 
 // Whether it is a blocking collective: ranks that enter it early wait for the last one.
 bool is_collective(unsigned function) {
-  const format::FunctionMeaning& means = format::meaning_of(function);
+  const format::FunctionMeaning& means = meaning_of(function);
   return means.kind == CallClass::collective && means.form == CallForm::blocking;
 }
 
@@ -76,6 +78,23 @@ std::vector<std::string> names_of(const FunctionNames& functions, const Predicat
   return names;
 }
 
+bool is_chosen(const FunctionNames& functions, unsigned number, const ProfileChoice& choice) {
+  return !choice.functions || has(*choice.functions, functions.names()[number]);
+}
+
+bool is_of_mpi(const FunctionNames& functions, unsigned number) {
+  return functions.is_of_mpi(static_cast<std::uint16_t>(number));
+}
+
+// Whether rows that are of several functions have the calls of this one. Communicators and the net time of ranks are
+// MPI's alone. What contains the program, and so other calls, is summed with these only if it is asked for by name.
+bool may_be_with_others(const FunctionNames& functions, unsigned number, const ProfileKeys& keys,
+                        const ProfileChoice& choice) {
+  if (is_of_mpi(functions, number)) return true;
+  if (keys.communicator) return false;
+  return choice.functions || (keys.size && meaning_of(number).waits != Waits::nobody);
+}
+
 SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choice) {
   SumsQuery query{.world = true,
                   .rank = keys.rank,
@@ -88,11 +107,12 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choic
   query.ranks = choice.ranks;
   query.functions = choice.functions;
   if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
-  if (!keys.has_function() && !(keys.is_rank_alone() && choice.functions))
-    query.untimed = names_of(run.functions(), [&, outside = outside_net_time(run.functions())](unsigned number) {
-      // Calls of other sources have sizes, too, but they are on no communicator, and no share of the net time.
-      return keys.size && !keys.communicator ? format::meaning_of(number).bounds_net_time() : bool{outside[number]};
-    });
+  if (keys.has_function()) return query;
+  query.functions = names_of(run.functions(), [&](unsigned number) {
+    return is_chosen(run.functions(), number, choice) && may_be_with_others(run.functions(), number, keys, choice);
+  });
+  if (!(keys.is_rank_alone() && choice.functions))
+    query.untimed = names_of(run.functions(), [](unsigned number) { return meaning_of(number).bounds_net_time(); });
   return query;
 }
 
@@ -205,6 +225,10 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
   Wanted worlds = choice.worlds, ranks = choice.ranks;
   sort(worlds);
   sort(ranks);
+  const bool has_others =
+      choice.functions && !names_of(run.functions(), [&](unsigned number) {
+                             return !is_of_mpi(run.functions(), number) && is_chosen(run.functions(), number, choice);
+                           }).empty();
   std::vector<ProfileRowSum> rows;
   for (std::size_t i = 0; i < run.processes().size(); ++i) {
     const Process& process = run.processes()[i];
@@ -216,7 +240,9 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
     const Account account = account_of(process, run.totals(i));
     const bool has_all_calls = !choice.functions && !choice.communicators;
     if (has_all_calls) row.sum.time_ns = account.mpi_ns;
-    if (has_all_calls && sum(account.threads_ns, account.counted_ns) > 0)
+    if (has_others)
+      row.mpi_share = std::nullopt;
+    else if (has_all_calls && sum(account.threads_ns, account.counted_ns) > 0)
       row.mpi_share = mpi_share(account);
     else if (account.counted_ns == 0 && account.threads_ns > 0)
       row.mpi_share = static_cast<double>(row.sum.time_ns) / static_cast<double>(account.threads_ns);

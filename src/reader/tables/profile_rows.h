@@ -39,7 +39,7 @@ struct ProfileRowSum {
   // For blocking collectives: an estimate of the time in which ranks waited for the last one; else nothing.
   std::optional<std::int64_t> imbalance_ns;
   WholeRun whole{};
-  // By rank alone: the time as a share of the net time of the threads that call MPI; nothing: not known.
+  // By rank alone: the time as a share of the net time of the threads that call MPI; nothing: not known, or not of MPI.
   std::optional<double> mpi_share = 0;
 };
 
@@ -50,8 +50,10 @@ std::vector<std::int32_t> communicators_named(const Run& run, const std::vector<
 Questions profile_questions(Run& run, const ProfileKeys& keys, const ProfileChoice& choice);
 
 // The rows, in the order of the run. The time of MPI_Init and MPI_Finalize is only included if rows are grouped by
-// site, line or function; in other rows, it would dominate. Their calls are in all rows. By rank alone, every process
-// has a row, and if all calls are chosen, its time is that of its account. Reads the profiles once.
+// site, line or function; in other rows, it would dominate. Their calls are in all rows. Of other sources of events,
+// rows by communicator have no calls; those by rank alone only if their functions are chosen; those by size, unless
+// they are chosen, have none that contain the program. By rank alone, every process has a row, and if all calls are
+// chosen, its time is that of its account. Reads the profiles once.
 std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const ProfileChoice& choice);
 
 }  // namespace tare::reader

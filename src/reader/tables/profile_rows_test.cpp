@@ -142,6 +142,53 @@ TEST_F(ProfileRows, ByRankAloneAreOfEveryProcess) {
   EXPECT_FALSE(sends[0].whole.calls) << "all calls were measured";
 }
 
+// Rank 0 reduces 8 bytes in 100, writes 8 bytes in 30 and waits 7 in OpenMP, all within a parallel region.
+class ProfileRowsOfSeveralSources : public ::testing::Test {
+ protected:
+  struct Sum {
+    std::uint64_t calls;
+    std::int64_t time_ns;
+    std::uint64_t bytes;
+    bool operator==(const Sum&) const = default;
+  };
+
+  static std::string file() {
+    const format::ProcessRecord process = process_record(0, ProcessState::exited);
+    return functions_chunk() + process_chunk(process) +
+           definitions_chunk(
+               process, group_definition(1, {{0, 1, 1}}) + communicator_definition(communicator(1, 0x77), "left")) +
+           profile_chunk(process, 0,
+                         {profile_row("MPI_Allreduce", 1, 2, 100, 8, 1), profile_row("write", 1, 3, 30, 8, 1),
+                          profile_row("omp_barrier", 1, 1, 7, 0), profile_row("omp_parallel", 1, 1, 5000, 0)},
+                         {{function_number("MPI_Comm_rank"), 4}});
+  }
+  std::vector<Sum> sums(const ProfileKeys& keys, const ProfileChoice& choice = {}) {
+    std::vector<Sum> found;
+    for (const ProfileRowSum& row : profile_rows(run_, keys, choice))
+      found.push_back({row.sum.calls, row.sum.time_ns, row.sum.bytes});
+    return found;
+  }
+
+  const std::vector<std::string> write_{"write"};
+  const std::string file_ = file();
+  reader::Run run_ = std::move(*reader::Run::of_memory(file_));
+};
+
+TEST_F(ProfileRowsOfSeveralSources, ByCommunicatorAndByRankAreOfMpiAlone) {
+  EXPECT_EQ(sums({.communicator = true}), (std::vector<Sum>{{4, 0, 0}, {2, 100, 8}}));
+  EXPECT_EQ(sums({.communicator = true, .rank = true}), (std::vector<Sum>{{4, 0, 0}, {2, 100, 8}}));
+  EXPECT_EQ(sums({.communicator = true}, {.functions = write_}), std::vector<Sum>{});
+  EXPECT_EQ(sums({.rank = true}), (std::vector<Sum>{{6, 100, 8}}));
+  EXPECT_EQ(sums({.rank = true}, {.functions = write_}), (std::vector<Sum>{{3, 30, 8}}));
+  EXPECT_EQ(profile_rows(run_, {.rank = true}, {.functions = write_}).front().mpi_share, std::nullopt);
+}
+
+TEST_F(ProfileRowsOfSeveralSources, BySizeHaveNothingThatContainsOtherCalls) {
+  EXPECT_EQ(sums({.size = true}), (std::vector<Sum>{{5, 7, 0}, {5, 130, 16}}));
+  const std::vector<std::string> parallel{"omp_parallel"};
+  EXPECT_EQ(sums({.size = true}, {.functions = parallel}), (std::vector<Sum>{{1, 5000, 0}}));
+}
+
 TEST_F(ProfileRows, AreTheSameIfTheyWereExpected) {
   const ProfileKeys by_line{.line = true};
   const ProfileChoice of_one{.ranks = std::vector{0}};
