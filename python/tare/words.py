@@ -90,7 +90,10 @@ WORDS = {
     "Written": "Bytes that the thread has written to disk.",
     "B/record": "Size on disk divided by the number of records.",
     "Drains": "Writes of the event buffer by tared, beside the thread.",
-    "Cost": "Cost of measuring: time in the code of tare as a share of the net time.",
+    "Cost": (
+        "Cost of measuring: time in the code of tare as a share of the net time; with other sources of "
+        "events than MPI, of recorded time: that of the threads that recorded events."
+    ),
     "Begins": "Time from the start of the run until it begins.",
     "Takes": "Time from its start to its end.",
     "Iterations": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,18 @@ def test_a_run_without_a_budget_says_nothing_of_it(recording: Run) -> None:
     recording.meta.options = Options()
     assert budget.of_run(recording) is None
     assert "% spent" not in shown(recording)
+
+
+@pytest.mark.parametrize(
+    ("sources", "base"),
+    [((), "net time"), (("files",), "recorded time")],
+)
+def test_the_cost_is_a_share_of_the_time_that_was_recorded(
+    recording: Run, sources: tuple[str, ...], base: str
+) -> None:
+    recording.meta.options = Options(sources=sources)
+    text = " ".join(shown(recording).split())
+    assert re.search(rf"in all [\d.]+ % of {base}, [\d.]+ % of all time with the hooks", text), text
 
 
 def test_what_a_call_costs_is_compared_with_the_time_that_was_recorded(

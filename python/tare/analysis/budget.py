@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis import trial
+from tare.analysis.ranks import use_mpi
 from tare.runs.metadata import DEFAULT_STACK_RATE
 
 if TYPE_CHECKING:
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
 
     from tare._native import Spell, TotalCost
     from tare.runs.run import Run
+
+
+def base_of_cost(recording: Run) -> str:
+    """The time that the cost of measuring is a share of: recorded_ns of the account."""
+    if use_mpi(recording.processes) and not recording.meta.options.sources:
+        return "net time"
+    return "recorded time"
 
 
 @dataclass(frozen=True)

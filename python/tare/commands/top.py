@@ -201,14 +201,16 @@ def _hang(run: Path, live: Live) -> Callable[[], str]:
 
 def _cost(run: Path) -> str:
     """What monitoring costs the ranks."""
+    from tare.analysis.budget import base_of_cost
     from tare.runs.run import open_run
 
     with suppress(TareError, OSError):
-        cost = open_run(run).total_cost()
+        opened = open_run(run)
+        cost = opened.total_cost()
         mean = units.duration(cost.offload_ns / max(cost.offloads, 1))
         waits = f", {units.duration(cost.offload_wait_ns)} of it waiting" if cost.offload_wait_ns else ""
         return (
             f"monitoring: {units.number_of(cost.offloads, 'offload')}, {mean} each{waits}; all measuring "
-            f"{units.percent(cost.net_share)} of net time"
+            f"{units.percent(cost.net_share)} of {base_of_cost(opened)}"
         )
     return ""

@@ -116,7 +116,10 @@ class Metrics:
             "seconds",
         )
         yield gauge(
-            "tare_measuring", "Time in the code of tare, as a share of net time.", cost.net_share, "ratio"
+            "tare_measuring",
+            "Time in the code of tare, as a share of net time, or of the threads' time.",
+            cost.net_share,
+            "ratio",
         )
 
     def _counter(self, name: str, about: str, value: float, unit: str = "") -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.analysis import ranks, retimed, traces
+from tare.analysis.budget import base_of_cost
 from tare.analysis.efficiency import NO_TRACE, Efficiency, efficiencies, parts, replayed
 from tare.analysis.rows import record
 from tare.analysis.spread import spread
@@ -66,6 +67,7 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "not_replayed": _why_not_replayed(world),
         "cost": record(cost),
         "account": list(summary.account_lines(run)),
+        "cost_of": base_of_cost(run),
         "trace": record(run.total_trace()),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),

@@ -14,11 +14,11 @@ NO_SHARE = "too few spells were measured to estimate what the calls took that we
 ALL = 0.9995  # of the time: shown as 100.0 %
 
 
-def lines(kept: Kept) -> Iterator[tuple[str, str]]:
-    """Label and text of each line."""
-    yield "budget", _spent(kept) + ("" if kept.is_kept else ": MORE THAN THAT")
+def lines(kept: Kept, base: str) -> Iterator[tuple[str, str]]:
+    """Label and text of each line; `base`: what shares are of."""
+    yield "budget", _spent(kept, base) + ("" if kept.is_kept else ": MORE THAN THAT")
     if not kept.is_possible:
-        yield "too little", f"only to count all calls takes {100 * kept.counting:.2f} % of net time"
+        yield "too little", f"only to count all calls takes {100 * kept.counting:.2f} % of {base}"
     yield "kept", _kept(kept)
     if kept.cut_spells:
         of = f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')}"
@@ -27,11 +27,11 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
         asked, longest = units.duration(kept.sample_ns), units.duration(kept.longest_sample_ns)
         yield "samples", f"of stacks at intervals of up to {longest} instead of {asked}"
     if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
-        yield "given up", f"a trace of all calls: {100 * kept.whole_trace:.1f} % of net time"
+        yield "given up", f"a trace of all calls: {100 * kept.whole_trace:.1f} % of {base}"
 
 
-def _spent(kept: Kept) -> str:
-    text = f"{_percent(kept.share)} of net time, {100 * kept.cost:.2f} % spent"
+def _spent(kept: Kept, base: str) -> str:
+    text = f"{_percent(kept.share)} of {base}, {100 * kept.cost:.2f} % spent"
     if kept.lost is not None:
         text += " (by trial)"
     if kept.bytes is not None:

@@ -284,12 +284,12 @@ def account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if with_mpi:
         yield "hooks", _hooks(cost, recording)
         all_time = f"{100 * cost.wall_share:.2f} % of all time with the hooks"
-        yield "in all", f"{100 * cost.net_share:.2f} % of net time, {all_time}"
+        yield "in all", f"{100 * cost.net_share:.2f} % of {budget.base_of_cost(recording)}, {all_time}"
     elif with_calls or cost.own_events:
-        yield "in all", f"{100 * cost.net_share:.2f} % of the time of the threads that recorded events"
+        yield "in all", f"{100 * cost.net_share:.2f} % of {budget.base_of_cost(recording)}"
     yield from _trial(recording)
     if kept := budget.of_run(recording):
-        yield from budget_lines.lines(kept)
+        yield from budget_lines.lines(kept, budget.base_of_cost(recording))
     if not trace.written:
         yield "trace", "encoded, but not written (--write none)"
     elif trace.records or trace.dropped:

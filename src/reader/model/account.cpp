@@ -88,9 +88,8 @@ Account account_of(const Process& process, const Totals& totals) {
   const ProcessRecord& r = process.record;
   const ClockMap& clock = process.clock;
   Account account;
-  const std::uint64_t begin = begin_ticks(process);
-  account.start_ns = clock.unix_ns(begin);
-  account.wall_ns = clock.duration_ns(process.end > begin ? process.end - begin : 0);
+  account.start_ns = clock.unix_ns(begin_ticks(process));
+  account.wall_ns = clock.duration_ns(life_ticks(process));
   account.net_ns = clock.duration_ns(net_ticks(process));
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
@@ -98,7 +97,9 @@ Account account_of(const Process& process, const Totals& totals) {
   const std::int64_t measured_ns = account.net_ns - account.counted_ns;
   account.threads_ns =
       sum(std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)), clock.duration_ns(totals.other_ticks));
-  account.recorded_ns = sum(account.net_ns, clock.duration_ns(totals.other_recorded_ticks));
+  account.other_recorded_ns = clock.duration_ns(totals.other_recorded_ticks);
+  const bool beyond_net = totals.beyond_net || totals.stack_samples != 0;
+  account.recorded_ns = sum(beyond_net ? account.wall_ns : account.net_ns, account.other_recorded_ns);
   account.unreturned_ns = clock.duration_ns(under_way);
   account.whole_mpi_ns = account.mpi_ns;
   if (account.counted_ns > 0) {

@@ -10,13 +10,15 @@ namespace tare::reader {
 
 // The cost account of a process: what measuring cost it, and the times that the cost is compared with.
 struct Account {
-  std::int64_t start_ns = 0;     // Unix time of the first call that tare saw
-  std::int64_t wall_ns = 0;      // from then to the end of the process
-  std::int64_t net_ns = 0;       // from the end of MPI_Init to the begin of MPI_Finalize; without MPI, its lifetime
-  std::int64_t threads_ns = 0;   // net time of all threads that call MPI, without that of calls that were only counted
-  std::int64_t recorded_ns = 0;  // net time of all threads that recorded anything
-  std::int64_t mpi_ns = 0;       // part of threads_ns: in MPI
-  std::int64_t counted_ns = 0;   // part of net_ns: calls were only counted
+  std::int64_t start_ns = 0;    // Unix time of the first call that tare saw
+  std::int64_t wall_ns = 0;     // from then to the end of the process
+  std::int64_t net_ns = 0;      // from the end of MPI_Init to the begin of MPI_Finalize; without MPI, its lifetime
+  std::int64_t threads_ns = 0;  // net time of all threads that call MPI, without that of calls that were only counted
+  // Net time of all threads that recorded anything; their lifetime where they also record what is outside it: calls of
+  // other sources than MPI, samples of stacks.
+  std::int64_t recorded_ns = 0;
+  std::int64_t mpi_ns = 0;      // part of threads_ns: in MPI
+  std::int64_t counted_ns = 0;  // part of net_ns: calls were only counted
   // In MPI, in all of the net time of the threads: calls that were only counted are estimated. Nothing: not known, as
   // where half of the 95 % confidence interval is more than 5 % of that time.
   std::optional<std::int64_t> whole_mpi_ns = 0;
@@ -38,7 +40,9 @@ struct Account {
   std::int64_t offload_wait_ns = 0;  // part of offload_ns
   std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; not in net_share
   double spent_ns = 0;               // by wrappers, readings, flushes, offloads and the user's code, of all threads
-  double net_share = 0;              // spent_ns / recorded_ns, at most 1
+  // Part of recorded_ns: without the first thread.
+  std::int64_t other_recorded_ns = 0;
+  double net_share = 0;  // spent_ns / recorded_ns, at most 1
 };
 // `totals`: over all locations of the process.
 Account account_of(const Process& process, const Totals& totals);

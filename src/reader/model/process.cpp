@@ -53,6 +53,11 @@ std::uint64_t begin_ticks(const Process& process) {
   return r.attach - std::min(before, r.attach);
 }
 
+std::uint64_t life_ticks(const Process& process) {
+  const std::uint64_t begin = begin_ticks(process);
+  return process.end > begin ? process.end - begin : 0;
+}
+
 std::uint64_t net_ticks(const Process& process) {
   const ProcessRecord& r = process.record;
   if (r.init_enter != 0 && r.init_leave == 0) return 0;
@@ -80,7 +85,10 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
     totals.estimated += row.estimated;
     const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
     if (meaning_of(function).bounds_net_time()) continue;
-    if (!outside_net[function]) totals.net_ticks += row.ticks;
+    if (!outside_net[function])
+      totals.net_ticks += row.ticks;
+    else
+      totals.beyond_net |= row.calls != 0;
     const std::uint64_t estimated = std::min(row.calls, row.estimated);
     totals.weighed.calls[static_cast<unsigned>(meaning_of(function).kind)] += row.calls - estimated;
     totals.weighed.calls[untimed] += estimated;
@@ -129,14 +137,21 @@ void add_other_threads(Totals& totals, const Process& process, const Profile& pr
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
-  ticks = std::min(ticks, net_ticks(process));
-  const bool calls_mpi = std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
-    return row.calls != 0 && !outside_net[FunctionNames::lookup(*process.functions, row.function)];
-  });
-  if (calls_mpi) totals.other_ticks += ticks;
-  const bool calls =
-      std::any_of(profile.rows.begin(), profile.rows.end(), [](const ProfileRow& row) { return row.calls != 0; });
-  if (calls || summary.api_events != 0 || is_sampled) totals.other_recorded_ticks += ticks;
+  bool calls = false, calls_mpi = false, beyond_net = is_sampled;
+  for (const ProfileRow& row : profile.rows) {
+    if (row.calls == 0) continue;
+    const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
+    calls = true;
+    calls_mpi |= !outside_net[function];
+    beyond_net |= outside_net[function] && !meaning_of(function).bounds_net_time();
+  }
+  const std::uint64_t within_net = std::min(ticks, net_ticks(process));
+  if (calls_mpi) totals.other_ticks += within_net;
+  if (beyond_net)
+    totals.other_recorded_ticks += std::min(ticks, life_ticks(process));
+  else if (calls || summary.api_events != 0)
+    totals.other_recorded_ticks += within_net;
+  totals.beyond_net |= beyond_net;
 }
 
 void add_totals(Totals& to, const Totals& from) {
@@ -158,6 +173,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.net_ticks += from.net_ticks;
   to.other_ticks += from.other_ticks;
   to.other_recorded_ticks += from.other_recorded_ticks;
+  to.beyond_net |= from.beyond_net;
   to.records += from.records;
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;

@@ -136,6 +136,7 @@ struct Totals {
   format::TaredTotals tared{};  // drains by the node's tared
   std::uint64_t overwritten_bytes = 0;
   std::uint32_t full = 0;         // format::FullTables: tables that had no room left
+  bool beyond_net = false;        // there was work outside the net time, too: calls of other sources, samples of stacks
   std::uint64_t net_ticks = 0;    // in MPI, without MPI_Init and MPI_Finalize
   std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
   // The same of those that record anything: calls, events of the API, or samples of their stacks.
@@ -154,8 +155,9 @@ bool counts_some_of_the_time(const Process& process);
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
 // Adds the readings of a location.
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
-// Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
-// of the other threads. `is_sampled`: there are samples of the stack of the thread.
+// Adds the lifetime of the threads that used a location one after another to that of the other threads: at most the net
+// time of the process, or its lifetime if they record beyond it. `is_sampled`: there are samples of the stack of the
+// thread.
 void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
                        const std::vector<bool>& outside_net, bool is_sampled);
 void add_totals(Totals& to, const Totals& from);
@@ -167,6 +169,7 @@ std::vector<bool> outside_net_time(const FunctionNames& names);
 // the begin of MPI_Finalize, or to the end of a process that did not come so far. The whole lifetime if the process
 // calls neither.
 std::uint64_t begin_ticks(const Process& process);
+std::uint64_t life_ticks(const Process& process);  // from then to its end
 std::uint64_t net_ticks(const Process& process);
 
 // The latest time, in ticks, at which the records of a process show that it was running.

@@ -34,7 +34,7 @@ void CostSums::add(const Process& process, const Totals& totals, const Account& 
   sums_.weighed += account.weighed;
   spent_ns_ += account.spent_ns;
   add_ns(sums_.recorded_ns, account.recorded_ns);
-  add_ns(wall_ns_, sum(account.wall_ns, difference(account.recorded_ns, account.net_ns)));
+  add_ns(wall_ns_, sum(account.wall_ns, account.other_recorded_ns));
   add_ns(sums_.hook_init_ns, account.hook_init_ns);
   add_ns(sums_.hook_finalize_ns, account.hook_finalize_ns);
   add_ns(sums_.chooser_ns, account.chooser_ns);

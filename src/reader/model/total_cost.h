@@ -22,7 +22,7 @@ struct TotalCost {
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
   std::uint64_t weighed = 0;
-  std::int64_t recorded_ns = 0;  // net time of the threads that recorded anything
+  std::int64_t recorded_ns = 0;  // time of the threads that recorded anything (Account)
   double net_share = 0;          // share of it that measuring took
   double wall_share = 0;         // the same of the wall time; time of tare in MPI_Init and MPI_Finalize included
   std::int64_t hook_init_ns = 0;

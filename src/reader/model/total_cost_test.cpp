@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "reader/testing/synthetic.h"
+
 namespace tare::reader {
 namespace {
 
@@ -161,7 +163,34 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   EXPECT_DOUBLE_EQ(sums.cost().wall_share, 9010.0 / 26'000) << "with the hooks, of all time";
   EXPECT_EQ(sums.cost().recorded_ns, 24'000);
   add_other_threads(all, process, of_thread, {}, true);
-  EXPECT_EQ(account_of(process, all).recorded_ns, 32'000) << "one of which stacks were sampled records, too";
+  EXPECT_EQ(account_of(process, all).recorded_ns, 34'000) << "one of which stacks were sampled records, for all time";
+}
+
+// Calls of other sources and samples of stacks are recorded before MPI_Init, too: their cost is no share of the net
+// time.
+TEST(AccountTest, WorkOutsideTheNetTimeIsComparedWithAllTime) {
+  const FunctionNames names;
+  Process process = process_of(10'000);
+  process.functions = &names.built_in();
+  const std::vector<bool> outside = outside_net_time(names);
+  Profile of_thread;
+  of_thread.phases.resize(2);
+  of_thread.phases[format::outside_phases].ticks = 9000;
+  of_thread.rows.push_back(synthetic::profile_row("write", 1, 500, 100, 8));
+  Totals all;
+  add_profile(all, process, of_thread, outside);
+  all.counted = 250;  // 4 ns each: 1000 ns
+  ASSERT_EQ(account_of(process, all).net_ns, 8000);
+  EXPECT_EQ(account_of(process, all).recorded_ns, 10'000);
+  EXPECT_DOUBLE_EQ(account_of(process, all).net_share, 0.1);
+  add_other_threads(all, process, of_thread, outside, false);
+  EXPECT_EQ(account_of(process, all).recorded_ns, 19'000);
+  CostSums sums;
+  sums.add(process, all);
+  EXPECT_DOUBLE_EQ(sums.cost().wall_share, 1010.0 / 19'000);
+  Totals sampled;
+  sampled.stack_samples = 1;
+  EXPECT_EQ(account_of(process, sampled).recorded_ns, 10'000);
 }
 
 TEST(CostSums, SharesAreWeightedByNetTime) {

@@ -77,7 +77,7 @@
     } else if (lost) {
       shown.push(card("Most is lost by", "Nothing much", ofOne(`no loss above ${format.percent(lost.share)} of the time`), true));
     }
-    const ofWhat = overview.uses_mpi ? `of net time in the code of tare; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize` : "of the time of the threads that recorded events, in the code of tare";
+    const ofWhat = `of ${overview.cost_of} in the code of tare${overview.uses_mpi ? `; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize` : ""}`;
     shown.push(card("Cost of measuring", format.percent2(cost.net_share), ofWhat));
     return element("div", { class: "cards" }, shown);
   }
