@@ -216,3 +216,11 @@ def test_what_is_lost_adds_up() -> None:
     assert explanation.sentences(replace(found, unexplained_ns=400_000_000), 0)[-1] == (
         "In all, the ranks lose 35.0 % of their time; 10.0 % is not explained."
     )
+
+
+def test_what_is_lost_in_all_says_that_openmp_is_not_in_it() -> None:
+    waits = replace(finding("late sender"), lost_ns=1_000_000_000)
+    found = replace(explained(waits, replace(finding("idle threads"), share=0.5)), lost_ns=1_400_000_000)
+    assert explanation.sentences(found, 0)[-1].startswith(
+        "In all, the ranks lose 35.0 % of their time in MPI, apart from what OpenMP and files cost them;"
+    )

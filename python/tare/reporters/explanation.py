@@ -24,6 +24,12 @@ from tare.units import NS_PER_S
 MAX_SENTENCES = 10
 _call = terminal.call_in
 
+# Findings about other sources of events: their time is in no sum of what ranks lose in MPI.
+OF_OTHERS = {
+    "idle threads", "tiny regions", "contention", "serial computing", "serial files",
+    "small accesses", "files",
+}  # fmt: skip
+
 
 def show(out: Console, of: Explanation, start_ns: int) -> None:
     """Numbered, the most severe first; then what they are based on."""
@@ -75,7 +81,9 @@ def _nothing(of: Explanation) -> str:
 def _all_together(of: Explanation) -> str:
     lost, rest = (units.percent(time_ns / of.total_ns) for time_ns in (of.lost_ns, of.unexplained_ns))
     who = "the rank loses {} of its time" if of.ranks == 1 else "the ranks lose {} of their time"
-    return f"In all, {who.format(lost)}; {rest} is not explained."
+    others = {finding.kind for finding in of.findings if finding.share and not finding.lost_ns} & OF_OTHERS
+    of_mpi = " in MPI, apart from what OpenMP and files cost them" if others else ""
+    return f"In all, {who.format(lost)}{of_mpi}; {rest} is not explained."
 
 
 def sentence(found: Finding, start_ns: int = 0) -> str:
