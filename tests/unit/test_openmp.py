@@ -52,6 +52,16 @@ def test_regions_by_line() -> None:
     assert (second.line, second.threads, second.idle_share) == (9, 1, 0)
 
 
+def test_processes_without_a_rank_are_told_apart() -> None:
+    rows = [row(-1, 0, 7, calls=1, team_ns=time_ns, pid=pid) for pid, time_ns in ((8, 10), (9, 20))]
+    for keys in (["region", "thread"], ["region", "rank"]):
+        found = summed(rows, keys)
+        assert {each.pid: each.team_ns for each in found} == {8: 10, 9: 20}
+        cells = {cell for line in sheet("region", found, keys, 1).rows for cell in line}
+        assert {"process 8", "process 9"} <= cells
+        assert "pid" in tables.columns("region", keys)
+
+
 def test_regions_by_rank_and_thread() -> None:
     by_rank = {(each.rank, each.line): each for each in summed(ROWS, ["rank"])}
     assert by_rank[0, 7].idle_share == pytest.approx(300 / 800)

@@ -12,17 +12,26 @@ from tare.analysis.explain.finding import Finding
 from tare.analysis.profile import Chosen
 from tare.reporters import code_times as code_reporter
 from tare.reporters import explanation
+from tare.reporters import stacks as stack_reporter
 
 MS = 1_000_000
 
 
 def frame(caller: str, file: str = "app.c", object: str = "/bin/app") -> SimpleNamespace:
-    return SimpleNamespace(caller=caller, file=file, object=object, line=1)
+    return SimpleNamespace(caller=caller, file=file, object=object, line=1, tail_call=None)
 
 
 def sample(rank: int, site: int, number: int, caller: str | None = None, **fields: Any) -> SimpleNamespace:
     """So many samples of 10 ms each."""
-    known = {"world": 0, "thread": 0, "activity": "program", "file": "app.c", "line": 1, "object": None}
+    known = {
+        "world": 0,
+        "pid": 100 + rank,
+        "thread": 0,
+        "activity": "program",
+        "file": "app.c",
+        "line": 1,
+        "object": None,
+    }
     of = {"rank": rank, "site": site, "samples": number, "time_ns": 10 * MS * number, "caller": caller}
     return SimpleNamespace(**(known | of | fields))
 
@@ -71,6 +80,40 @@ def test_time_in_a_function_itself_and_with_what_it_calls() -> None:
     assert {each.more_ns for each in found.values()} == {None}
     # 40 of 72 samples: 1.96 sqrt(40 (1 - 40 / 72)) of 10 ms each.
     assert found["sqrt"].error_ns == pytest.approx(82.64 * MS, rel=1e-3)
+
+
+def test_the_whole_of_a_function_has_the_calls_that_it_makes_as_in_the_flame_graph() -> None:
+    def call(function: str, site: int, time_ns: int, rank: int) -> SimpleNamespace:
+        return SimpleNamespace(
+            world=0, rank=rank, site=site, function=function, time_ns=time_ns, timed=True, calls=1,
+            estimated_calls=0, time_error_ns=None,
+        )  # fmt: skip
+
+    calls = [call("MPI_Send", 0, 70 * MS, 0), call("omp_parallel", 0, 10_000 * MS, 0)]
+    made = SimpleNamespace(**vars(run_of([sample(0, 0, 10)], SITES)) | {"profile": lambda *_, **__: calls})
+    found = {each.function: each for each in code_times.by(made, ["function"])}  # type: ignore[arg-type]
+    tree = stack_tree.of_run(made, max_ranks=0)  # type: ignore[arg-type]
+    assert tree is not None
+    whole = {node.function: time.time_ns for node, time in zip(tree.nodes, tree.times, strict=True)}
+    assert found["main"].with_callees_ns == whole["main"] == 170 * MS
+    assert found["smooth"].with_callees_ns == whole["smooth"] == 170 * MS
+    assert found["MPI_Send"].with_callees_ns == whole["MPI_Send"] == 70 * MS
+
+
+def test_processes_without_a_rank_are_told_apart() -> None:
+    rows = [sample(-1, 0, 10, pid=7), sample(-1, 0, 30, pid=8)]
+    for keys in (["function", "rank"], ["function", "thread"]):
+        found = code_times.by(run_of(rows, SITES, 0), keys)
+        times = {each.pid: each.time_ns for each in found if each.function == "sqrt"}
+        assert times == {7: 100 * MS, 8: 300 * MS}
+        lines = code_reporter.sheet(found, keys, 1, 1).rows
+        assert {"process 7", "process 8"} <= {cell for line in lines for cell in line}
+    (path, _), *_ = stack_reporter.of_run(run_of(rows, SITES, 0), Chosen())[0].paths
+    assert [each.name for each in stack_reporter.of_run(run_of(rows, SITES, 0), Chosen())] == [
+        "process 7",
+        "process 8",
+    ]
+    assert [place[0] for place in path] == ["main", "smooth", "sqrt"]
 
 
 def test_samples_of_unknown_places_have_no_function() -> None:
@@ -134,7 +177,26 @@ def test_a_runtime_of_openmp_that_called_the_program_does_not_wait() -> None:
     runtime = "/lib/libgomp.so.1"
     worker = [site(frame("burn"), frame("solve"), frame("", "", runtime))]
     found = code_times.by(run_of([sample(0, 0, 50)], worker), ["function"])
-    assert [each.function for each in found] == ["burn", "solve", "(libgomp.so.1)"]
+    assert [each.function for each in found] == ["burn", "solve"]
+
+
+def test_stacks_and_call_paths_have_the_same_functions_around_openmp() -> None:
+    """Runtimes of OpenMP that called others are in no path; what is innermost waits there."""
+    runtime, outlined = frame("__kmpc_fork_call", "", "/lib/libomp5.so"), frame("solve")
+    paths = [
+        site(frame("light"), outlined, frame("", "", "/lib/libomp5.so"), runtime, frame("main")),
+        site(frame("light"), outlined, frame("", "", "/lib/libomp5.so")),
+        site(frame("", "", "/lib/libgomp.so.1"), frame("GOMP_barrier", "", "/lib/libgomp.so.1"), outlined),
+    ]
+    shown = [
+        [each.caller or each.object for each in stacks.frames(number, paths)]  # type: ignore[arg-type]
+        for number in range(3)
+    ]
+    assert shown == [
+        ["light", "solve", "main"],
+        ["light", "solve"],
+        ["/lib/libgomp.so.1", "GOMP_barrier", "solve"],
+    ]
 
 
 def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:

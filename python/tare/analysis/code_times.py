@@ -15,9 +15,10 @@ from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error
 from tare.analysis.groups import added
 from tare.analysis.profile import Chosen
+from tare.analysis.ranks import only_without_rank
 from tare.analysis.rows import fields
 from tare.analysis.sampling_error import Sampled
-from tare.analysis.stacks import UNKNOWN, function_name, samples
+from tare.analysis.stacks import UNKNOWN, frames, function_name, samples
 
 if TYPE_CHECKING:
     from tare._native import Frame, Site
@@ -31,7 +32,8 @@ WHOLE_RUN = [
 INLINED = re.compile(r" \(inlined in (.+)\)$")
 
 Rank = tuple[int, int]  # world, rank
-Whose = tuple[int | None, int | None, int | None]  # world, rank, thread; None: of all
+# World, rank, process if it has no rank, thread; None: of all.
+Whose = tuple[int | None, int | None, int | None, int | None]
 Code = tuple[str, str | None, str | None, int | None]  # function, file, object, line
 
 
@@ -48,6 +50,7 @@ class CodeTime:
     world: int | None = None  # None: of all, as with the next two
     rank: int | None = None
     thread: int | None = None
+    pid: int | None = None  # of what has no rank, the process; None: several, or it has a rank
     time_ns: int  # in the function or line itself
     error_ns: int | None  # half the width of the 95 % confidence interval of it; 0: exact; None: not known
     with_callees_ns: int  # and in the functions that it calls
@@ -89,7 +92,7 @@ def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list
     """
     chosen = chosen or Chosen()
     every = replace(chosen, ranks=frozenset()) if "rank" in keys else chosen
-    found = list(_of_program(recorded, samples(recorded, every), keys))
+    found = list(_of_program(recorded, samples(recorded, every), keys, every))
     if "thread" not in keys:
         found += _of_calls(recorded, keys, every)
     if "rank" in keys:
@@ -101,10 +104,12 @@ def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list
 class _Sums:
     own: Sampled = field(default_factory=Sampled)
     with_callees_ns: int = 0
-    of_rank: dict[Rank, Sampled] = field(default_factory=lambda: defaultdict(Sampled))
+    of_rank: dict[tuple[int, int, int], Sampled] = field(default_factory=lambda: defaultdict(Sampled))
 
 
-def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[str]) -> Iterator[CodeTime]:
+def _of_program(
+    recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[str], chosen: Chosen
+) -> Iterator[CodeTime]:
     by_line = "line" in keys
     of_all: dict[Whose, Sampled] = defaultdict(Sampled)
     sums: dict[tuple[Code, Whose], _Sums] = defaultdict(_Sums)
@@ -113,7 +118,7 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
     known: dict[Hashable, tuple[Code, Sequence[Code]]] = {}
     for row in rows:
         time = Sampled(row.time_ns, row.samples)
-        whose = _whose(row, keys)
+        whose = _whose(row, row.pid, row.thread, keys)
         of_all[whose] = of_all[whose].plus(time)
         if row.activity != "program":
             continue
@@ -123,26 +128,32 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
         own, codes = known[place]
         at = sums[own, whose]
         at.own = at.own.plus(time)
-        at.of_rank[row.world, row.rank] = at.of_rank[row.world, row.rank].plus(time)
+        who = row.world, row.rank, row.pid
+        at.of_rank[who] = at.of_rank[who].plus(time)
         for code in codes:
             sums[code, whose].with_callees_ns += row.time_ns
+    for (site, whose), time_ns in _calls_of_sites(recorded, keys, chosen).items():
+        for code in _codes_of_path(site, sites, files, by_line=by_line):
+            sums[code, whose].with_callees_ns += time_ns
     ranks = rank_differences.ranks_of(recorded)
     of_ranks = {
         (code, (world, rank)): of.own
-        for (code, (world, rank, _)), of in sums.items()
-        if world is not None and rank is not None
+        for (code, (world, rank, pid, _)), of in sums.items()
+        if world is not None and rank is not None and pid is None
     }
     differences = (
         rank_differences.from_mean(of_ranks, rank_differences.totals(rows), ranks) if "rank" in keys else {}
     )
     in_world = added(((code, world), time.time_ns) for (code, (world, _)), time in of_ranks.items())
-    for (code, (world, rank, thread)), of in sums.items():
-        (_, longest), longest_time = max(
-            of.of_rank.items(), key=lambda each: each[1].time_ns, default=((0, -1), Sampled())
+    for (code, (world, rank, pid, thread)), of in sums.items():
+        (_, longest, _), longest_time = max(
+            of.of_rank.items(), key=lambda each: each[1].time_ns, default=((0, -1, 0), Sampled())
         )
         more, is_certain = differences.get((code, (world or 0, -1 if rank is None else rank)), (None, None))
         in_all_ns, of_so_many = of.own.time_ns, sum(ranks.values())
-        if world is not None:
+        if pid is not None:
+            in_all_ns, of_so_many = of.own.time_ns, 1
+        elif world is not None:
             in_all_ns, of_so_many = in_world[code, world], ranks.get(world, 1)
         name, file, object_, line = code
         yield CodeTime(
@@ -151,8 +162,9 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
             world=world,
             rank=rank,
             thread=thread,
+            pid=pid,
             time_ns=round(of.own.time_ns),
-            error_ns=round(sampling_error.error_ns(of.own, of_all[world, rank, thread])),
+            error_ns=round(sampling_error.error_ns(of.own, of_all[world, rank, pid, thread])),
             with_callees_ns=max(of.with_callees_ns, round(of.own.time_ns)),
             calls=None,
             rank_mean_ns=in_all_ns / max(1, of_so_many),
@@ -167,10 +179,24 @@ def _of_program(recorded: Run, rows: Sequence[StackSamplesRow], keys: Sequence[s
         )
 
 
-def _whose(row: StackSamplesRow, keys: Sequence[str]) -> Whose:
+def _calls_of_sites(
+    recorded: Run, keys: Sequence[str], chosen: Chosen
+) -> dict[tuple[int | None, Whose], int]:
+    """The time in calls, by call path; none by thread, as it is not known of calls."""
     if "thread" in keys:
-        return row.world, row.rank, row.thread
-    return (row.world, row.rank, None) if "rank" in keys else (None, None, None)
+        return {}
+    by: list[profile.Key] = ["function", "site", *(["rank"] if "rank" in keys else [])]  # type: ignore[list-item]
+    rows = [row for row in profile.summed(recorded, by, chosen) if profile.has_own_time(row)]
+    pids = only_without_rank(recorded.processes)
+    return added(((row.site, _whose(row, pids.get(row.world), None, keys)), row.time_ns) for row in rows)
+
+
+def _whose(
+    row: StackSamplesRow | ProfileRow, pid: int | None, thread: int | None, keys: Sequence[str]
+) -> Whose:
+    if not {"thread", "rank"} & set(keys):
+        return None, None, None, None
+    return row.world, row.rank, pid if row.rank < 0 else None, thread if "thread" in keys else None
 
 
 # By name and object of a function.
@@ -195,12 +221,17 @@ def _codes(
 
     By line it is that of the innermost function of the program itself, which may have called a library.
     """
-    path = sites[row.site].path if row.site is not None else ()
-    of_path = (_codes_of(frame, inner, files, by_line=by_line) for inner, frame in enumerate(path))
-    codes = list(dict.fromkeys(code for of_frame in of_path for code in of_frame))
+    codes = _codes_of_path(row.site, sites, files, by_line=by_line)
     if by_line:
         return (function_name(row), row.file or None, row.object or None, row.line or None), codes
     return (codes[0] if codes else (UNKNOWN, None, None, None)), codes
+
+
+def _codes_of_path(site: int | None, sites: Sequence[Site], files: Files, *, by_line: bool) -> Sequence[Code]:
+    """All that are under way, each once, innermost first."""
+    path = frames(site, sites)
+    of_path = (_codes_of(frame, inner, files, by_line=by_line) for inner, frame in enumerate(path))
+    return list(dict.fromkeys(code for of_frame in of_path for code in of_frame))
 
 
 def _codes_of(frame: Frame, inner: int, files: Files, *, by_line: bool) -> Iterator[Code]:
@@ -222,6 +253,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
     ranks = rank_differences.ranks_of(recorded)
     of_ranks: dict[Hashable, dict[Rank, int]] = defaultdict(dict)
     of_world: dict[Hashable, int] = defaultdict(int)
+    pids = only_without_rank(recorded.processes)
     rows = profile.summed(recorded, [code, "rank"], chosen)
     for row in rows:
         of_ranks[_place(row, code)][row.world, row.rank] = row.time_ns
@@ -242,6 +274,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             source=functions.meaning(row.function).source,
             world=row.world if by_rank else None,
             rank=row.rank if by_rank else None,
+            pid=pids.get(row.world) if by_rank and row.rank < 0 else None,
             time_ns=row.time_ns,
             error_ns=error_ns,
             with_callees_ns=row.time_ns,

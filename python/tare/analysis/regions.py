@@ -25,6 +25,7 @@ class Region(Placed):
     world: int
     rank: int | None = None  # None: of several
     thread: int | None = None
+    pid: int | None = None  # of one process without a rank
     calls: int  # how often the region was encountered; of a thread: how often it was in its team
     time_ns: int  # of these, from begin to end
     threads: int  # that were in its team
@@ -75,6 +76,7 @@ def _sum(rows: Sequence[RegionsRow], *, by_rank: bool, by_thread: bool) -> Regio
         world=rows[0].world,
         rank=rows[0].rank if by_rank else None,
         thread=rows[0].thread if by_thread else None,
+        pid=rows[0].pid if by_rank and rows[0].rank < 0 else None,
         **fields(rows[0], PLACE),
         calls=sum(row.calls if by_thread else row.regions for row in rows),
         time_ns=sum(row.team_ns if by_thread else row.regions_ns for row in rows),

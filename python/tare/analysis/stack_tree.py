@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error, stacks
 from tare.analysis.code_times import INLINED
 from tare.analysis.groups import added
@@ -199,7 +198,7 @@ class _Grown:
 
     def add_calls(self, row: ProfileRow, whose: Whose) -> None:
         """Adds calls, if their time is not that of the program's code."""
-        if not row.timed or row.time_ns <= 0 or functions.contains_program(row.function):
+        if not profile.has_own_time(row):
             return
         path = self._path(row.site)
         called = self._child(path[-1][0] if path else 0, row.function, None, call=True)
@@ -216,7 +215,7 @@ class _Grown:
     def _path(self, site: int | None) -> list[tuple[int, int | None]]:
         if site not in self._paths:
             found: list[tuple[int, int | None]] = []
-            path = profile.call_path(site, self._sites).path
+            path = stacks.frames(site, self._sites)
             for inner in reversed(range(len(path))):
                 frame = path[inner]
                 name = stacks.function_name(frame, is_innermost=not inner)

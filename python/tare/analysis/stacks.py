@@ -18,7 +18,7 @@ from tare.analysis import profile
 from tare.analysis.sampling_error import NORMAL_95, Sampled
 
 if TYPE_CHECKING:
-    from tare._native import Site
+    from tare._native import Frame, Site
     from tare._tables import StackSamplesRow
     from tare.analysis.profile import Chosen
     from tare.analysis.rows import AtPlace
@@ -45,11 +45,21 @@ def samples(recorded: Run, chosen: Chosen | None = None) -> Sequence[StackSample
 def function_name(frame: AtPlace, *, is_innermost: bool = True) -> str:
     """The function of a frame; if it is not known, the file that has its code.
 
-    A runtime of OpenMP that has called other code neither waits nor schedules.
+    Only what is innermost in a runtime of OpenMP waits or schedules.
     """
     if is_innermost and not frame.caller and is_in_openmp(frame):
         return IN_OPENMP
     return frame.caller or (f"({PurePath(frame.object).name})" if frame.object else UNKNOWN)
+
+
+def frames(site: int | None, sites: Sequence[Site]) -> Sequence[Frame]:
+    """The frames of a stack or call path, innermost first, without runtimes of OpenMP that called others.
+
+    Call paths have no such frames, so that both begin at the same functions.
+    """
+    path = profile.call_path(site, sites).path
+    own = next((at for at, frame in enumerate(path) if not is_in_openmp(frame)), len(path))
+    return [frame for at, frame in enumerate(path) if at <= own or not is_in_openmp(frame)]
 
 
 def is_in_openmp(frame: AtPlace) -> bool:

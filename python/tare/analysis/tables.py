@@ -69,7 +69,8 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
     """The fields of a row, in the order of JSON and CSV."""
     names = ["world"]
     if subject == "region":
-        return [*names, *(key for key in with_rank(keys) if key != "region"), *REGION_FIGURES]
+        of = [key for key in with_rank(keys) if key != "region"]
+        return [*names, *of, *(["pid"] if of else []), *REGION_FIGURES]
     if subject == "file":
         return [*names, "rank" if "rank" in keys else "ranks", *FILE_FIGURES]
     for key in keys:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.reporters import names
+from tare.reporters import names, terminal
 from tare.reporters.profile import OF_WHOLE_RUN, has_whole_run
 from tare.reporters.sheet import WORLD, Column, Sheet
 from tare.streams import visible
@@ -49,7 +49,7 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
     columns.append(Column("In", text=True, optional=True, cell=_where))
     if {"rank", "thread"} & set(keys):
         columns += [WORLD] if worlds > 1 else []
-        columns.append(Column("Rank", cell=lambda row: _rank(row.rank)))
+        columns.append(Column("Rank", cell=lambda row: terminal.rank(row.rank, row.pid)))
     if "thread" in keys:
         columns.append(Column("Thread", cell=lambda row: str(row.thread)))
     columns += [

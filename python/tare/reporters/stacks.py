@@ -11,19 +11,21 @@ https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import __version__, functions, private_files
+from tare import __version__, private_files
 from tare.analysis import profile, stacks
+from tare.analysis.ranks import only_without_rank
 from tare.analysis.stacks import function_name
 from tare.errors import unwritable
 from tare.streams import visible
 
 if TYPE_CHECKING:
+    from tare._native import Frame
     from tare.analysis.profile import Chosen
     from tare.runs.run import Run
 
@@ -44,28 +46,31 @@ class Stacks:
 
 def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
     """One for each rank that made timed calls, or was sampled, in their order."""
-    found: dict[tuple[int, int], Stacks] = {}
+    found: dict[tuple[int, int, int], Stacks] = {}
     several = len({process.world for process in recorded.processes}) > 1
+    pids = only_without_rank(recorded.processes)
 
-    def of_rank(world: int, rank: int) -> Stacks:
-        name = f"world {world} rank {rank}" if several else f"rank {rank}" if rank >= 0 else "no rank"
-        return found.setdefault((world, rank), Stacks(name))
+    def of_rank(world: int, rank: int, pid: int | None) -> Stacks:
+        if rank < 0:
+            return found.setdefault((world, rank, pid or 0), Stacks(f"process {pid}" if pid else "no rank"))
+        return found.setdefault(
+            (world, rank, 0), Stacks(f"world {world} rank {rank}" if several else f"rank {rank}")
+        )
 
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
-        if not row.timed or row.time_ns <= 0 or functions.contains_program(row.function):
-            continue
-        path = profile.call_path(row.site, recorded.sites)
-        of_rank(row.world, row.rank).paths.append(([*_places(path), (row.function, None, None)], row.time_ns))
+        if profile.has_own_time(row):
+            path = [*_places(stacks.frames(row.site, recorded.sites)), (row.function, None, None)]
+            of_rank(row.world, row.rank, pids.get(row.world)).paths.append((path, row.time_ns))
     for sampled in stacks.samples(recorded, chosen):
         if sampled.activity == "program":
-            path = profile.call_path(sampled.site, recorded.sites)
-            of_rank(sampled.world, sampled.rank).paths.append(([*_places(path)], sampled.time_ns))
+            path = [*_places(stacks.frames(sampled.site, recorded.sites))]
+            of_rank(sampled.world, sampled.rank, sampled.pid).paths.append((path, sampled.time_ns))
     return [found[key] for key in sorted(found)]
 
 
-def _places(of: profile.CallPath) -> Iterator[Place]:
-    for inner in reversed(range(len(of.path))):
-        frame = of.path[inner]
+def _places(path: Sequence[Frame]) -> Iterator[Place]:
+    for inner in reversed(range(len(path))):
+        frame = path[inner]
         yield (
             visible(function_name(frame, is_innermost=not inner)),
             frame.file and visible(frame.file),

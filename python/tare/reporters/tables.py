@@ -91,7 +91,8 @@ def sheet(subject: Subject, rows: Sequence[Any], keys: Sequence[str], worlds: in
 
 
 def _region_sheet(rows: Sequence[Region], keys: Sequence[str], worlds: int) -> Sheet:
-    shown = with_rank(keys) if any(row.rank not in (None, -1) for row in rows) else keys
+    several = len({(row.world, row.rank, row.pid) for row in rows}) > 1
+    shown = with_rank(keys) if several or any(row.rank not in (None, -1) for row in rows) else keys
     columns = [column for key in shown for column in OF_KEY[key]]
     columns += (*REGION_FIGURES, *((WORK_OF_THREAD,) if "thread" in keys else OVER_THREADS), IDLE)
     return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)

@@ -35,6 +35,7 @@ Result<TableStream> stack_sample_table(Run& run) {
     for (const format::SampledStack& stack : samples.stacks) {
       const std::int32_t site = process.sites.find(stack.site);
       rows.push_back({.world_rank = {process.world, process.record.rank},
+                      .pid = static_cast<std::int64_t>(process.record.pid),
                       .thread = static_cast<std::int32_t>(stack.thread),
                       .thread_name = texts.thread_name(process, stack.thread),
                       .activity = texts.of("activity").number_of(name_of(stack.in)),
