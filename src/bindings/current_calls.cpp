@@ -47,7 +47,8 @@ void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
       "The call that a thread is in (`inside`), or its last one. `site`, `communicator` and `process` are indices "
       "in lists of the run. A thread that has not `made_mpi_calls` is in a call of another source. Peers are ranks in "
       "the communicator as they were passed, -1: any, -2: none; in the world, as far as they are known. It waits for "
-      "so many `requests`; `pending` has those of the process.")
+      "so many `requests`; `pending` has those of the process. `counted_since_ns`: since then calls of the thread are "
+      "only counted, and it is not known which one it is in.")
       .members<&Call::world, &Call::rank, &Call::process, &Call::thread>()
       .field("function", &Call::name)
       .members<&Call::used_file, &Call::inside, &Call::made_mpi_calls, &Call::site, &Call::communicator>()
@@ -59,6 +60,7 @@ void define_current_calls(nb::module_& module, nb::class_<PyRun>& run) {
       .unless("source_tag", no_tag, &Call::source_tag)
       .members<&Call::enter_ticks, &Call::enter_ns>()
       .value("leave_ns", [](const Call& of) { return of.inside ? std::nullopt : std::optional(of.leave_ns); })
+      .unless("counted_since_ns", std::int64_t{0}, &Call::counted_since_ns)
       .members<&Call::requests>()
       .field("pending", &Call::requests_of_process);
   run.def("current_calls", current_calls);

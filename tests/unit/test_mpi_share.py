@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import fake_native
 import pytest
+from made import made
+from tare._native import CurrentCall
 from tare.analysis import rank_differences, ranks
 from tare.analysis.efficiency import efficiencies, useful_ns
 from tare.analysis.explain import explain
@@ -59,10 +62,11 @@ def test_calls_of_other_sources_are_none_of_mpi() -> None:
     assert ranks.use_mpi([changed(fake_native.process(0, 0), mpi="", abi="none", calls=5)])
 
 
-def explained(*processes: Any, sources: tuple[str, ...] = ()) -> Basis:
+def explained(*processes: Any, sources: tuple[str, ...] = (), calls: Sequence[CurrentCall] = ()) -> Basis:
     nothing: Any = lambda *_: None  # noqa: E731
     run: Any = SimpleNamespace(
-        processes=processes, has_counted_time=True, expect_profile=nothing, expect_exchanges=nothing,
+        processes=processes, has_counted_time=True, current_calls=calls,
+        expect_profile=nothing, expect_exchanges=nothing,
         meta=SimpleNamespace(options=SimpleNamespace(sources=sources)),
     )  # fmt: skip
     return Basis(run)
@@ -107,3 +111,28 @@ def test_what_times_are_of_is_said_of_those_of_all_of_the_run_and_of_samples() -
     assert explain._of_counted(unknown, [late]) == (
         f"{said}and shares are of the rest; how long ranks are in MPI is not known."
     )
+
+
+def test_explain_takes_no_time_for_computing_of_which_nothing_is_known() -> None:
+    """Rank 1 may hang since 1.5 s before its end: it makes no calls of which there would be an estimate."""
+    processes = [changed(counted(rank, S), state="killed") for rank in range(2)]
+    end_ns = processes[1].start_ns + processes[1].wall_ns
+    call = made(CurrentCall, rank=1, process=1, function="MPI_Barrier", made_mpi_calls=True)
+    known = explained(*processes, calls=[changed(call, counted_since_ns=end_ns - S // 100)])
+    assert known.is_estimated and known.useful_ns == {0: S, 1: S}
+    unknown = explained(*processes, calls=[changed(call, counted_since_ns=end_ns - 3 * S // 2)])
+    assert not unknown.is_estimated and unknown.counting_ns == {1: 3 * S // 2}
+    assert unknown.useful_ns == {0: 198_000_000, 1: 198_000_000}
+
+
+def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing() -> None:
+    processes = [changed(fake_native.process(rank, 0, "killed"), net_ns=2 * S) for rank in range(2)]
+    processes = [changed(each, threads_ns=2 * S) for each in processes]
+    end_ns = processes[1].start_ns + processes[1].wall_ns
+    read = made(CurrentCall, rank=1, process=1, function="read", inside=True, enter_ns=end_ns - S)
+    helper = [changed(read, thread=1, made_mpi_calls=False)]
+    assert explained(*processes, calls=helper).useful_ns == {0: 2 * S, 1: 2 * S}
+    own = [changed(read, made_mpi_calls=True)]
+    assert explained(*processes, calls=own).useful_ns == {0: 2 * S, 1: S}
+    region = [changed(each, function="omp_implicit_task") for each in own]
+    assert explained(*processes, calls=region).useful_ns == {0: 2 * S, 1: 2 * S}

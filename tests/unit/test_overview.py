@@ -63,7 +63,8 @@ def of_worlds(*net_times_s: list[float]) -> Any:
     ]
     nothing: Any = lambda *_: None  # noqa: E731
     return SimpleNamespace(
-        processes=processes, has_counted_time=False, expect_profile=nothing, expect_exchanges=nothing,
+        processes=processes, has_counted_time=False, current_calls=[],
+        expect_profile=nothing, expect_exchanges=nothing,
         exchanges=lambda _: sent, meta=SimpleNamespace(options=SimpleNamespace(sources=())),
     )  # fmt: skip
 

@@ -139,3 +139,33 @@ def test_everything_has_its_words() -> None:
     )
     assert "rank 2  killed in MPI_Send to rank 3, tag 1" in text
     assert "rank 3  ended" in text
+
+
+def counted(rank: int) -> CurrentCall:
+    """The rank has counted its calls for 1.1 s: which one it is in is not known."""
+    return changed(computing(rank), counted_since_ns=fake_native.START_NS + 10**9)
+
+
+def test_of_a_rank_whose_calls_are_only_counted_nothing_is_claimed() -> None:
+    run = running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), counted(3))
+    text = " ".join(shown(run).split())
+    assert "calls of rank 3 are only counted: ranks 0-2 wait for rank 3" in text
+    assert "No deadlock" not in text and "not in MPI" not in text and "MPI_Send" not in text
+    assert "rank 3 calls only counted for 1.10 s: which call it is in is not known" in text
+    row = where.look(run).rows[3]
+    assert (row.function, row.counted, row.for_ns) == (None, True, 1_100_000_000)
+    killed = running(*map(counted, range(4)), states=dict.fromkeys(range(4), "killed"))
+    killed.end_ns = fake_native.START_NS + 3 * 10**9
+    text = " ".join(shown(killed).split())
+    assert (
+        "killed; its last calls, which were only counted from 2.00 s before the end on, are not known" in text
+    )
+
+
+def test_threads_without_mpi_have_numbers() -> None:
+    first = call(0, "omp_barrier", made_mpi_calls=False)
+    run = running(first, changed(first, thread=1, function="read"))
+    run.processes[0] = changed(run.processes[0], rank=-1)
+    text = shown(run)
+    assert "pid 100 thread 0  omp_barrier, for 1.10 s" in text
+    assert "pid 100 thread 1  read, for 1.10 s" in text

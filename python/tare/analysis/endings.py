@@ -113,5 +113,10 @@ def last_calls(run: Run, of: Sequence[Process]) -> list[LastCall]:
 
 
 def _last(calls: Sequence[CurrentCall]) -> CurrentCall | None:
-    """A call that a thread of the process was in, the newest; if there is none, the last that returned."""
-    return max(calls, key=lambda call: (call.inside, call.made_mpi_calls, call.enter_ns), default=None)
+    """A call that a thread of the process was in, the newest; if there is none, the last that returned.
+
+    Threads that call MPI go before others, which may wait in a call all the time. None also if it is not
+    known, as calls were only counted.
+    """
+    last = max(calls, key=lambda call: (call.made_mpi_calls, call.inside, call.enter_ns), default=None)
+    return None if last is not None and last.counted_since_ns is not None else last

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tare.analysis import deadlock, endings, mismatch
 from tare.analysis.blocked import Members, Need, Rank, Waits, counts_are_certain, is_poll, rank_of
@@ -61,8 +61,9 @@ class Pending(Placed):
 class Row(Placed):
     """A thread and its current or last call, which was made at its place; a process or rank without calls.
 
-    None means unknown, or not applicable. Peers are ranks of the communicator, -1: any, -2: MPI_PROC_NULL;
-    the fields that end in `_world` are the same as ranks of the world.
+    Which call a thread is in whose calls are only counted is not known: it has none, and `since_ns` is since
+    when. None means unknown, or not applicable. Peers are ranks of the communicator, -1: any, -2:
+    MPI_PROC_NULL; the fields that end in `_world` are the same as ranks of the world.
     """
 
     world: int
@@ -77,6 +78,8 @@ class Row(Placed):
     pid: int | None = None
     inside: bool = False  # True: in the call; False: the call has returned
     polling: bool = False  # the thread polls without success
+    counted: bool = False  # calls of the thread are only counted
+    mpi_calls: bool = True  # the thread has made calls of MPI, as far as is known
     function: str | None = None
     used_file: str | None = None  # the file that the call works on
     since_ns: int | None = None  # Unix time when the call began or, if not inside, returned
@@ -219,7 +222,7 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 _FOLDED_BY = (
     "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
-    "root", "tag", "source_tag", "used_file", *PLACE, "polling",
+    "root", "tag", "source_tag", "used_file", *PLACE, "polling", "counted",
 )  # fmt: skip
 
 
@@ -340,8 +343,10 @@ class _Description:
 
     def call(self, call: CurrentCall, needs: Sequence[Need] | None) -> Row:
         process = self._processes[call.process]
-        since_ns = call.enter_ns if call.inside else call.leave_ns
-        until_ns = self._until_ns(process)
+        if call.counted_since_ns is not None:
+            since = self._since(process, call.counted_since_ns)
+            row = _row(process, call.thread)
+            return replace(row, **since, counted=True, mpi_calls=call.made_mpi_calls)
         waits_for = {rank for need in needs or () for rank in need}
         rooted = is_collective(call.function)
         at = place_of(call.site, self._sites)
@@ -350,8 +355,8 @@ class _Description:
             **fields(call, _OF_CALL),
             **fields(at, PLACE),
             used_file=call.used_file or None,
-            since_ns=since_ns,
-            for_ns=max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
+            mpi_calls=call.made_mpi_calls,
+            **self._since(process, call.enter_ns if call.inside else call.leave_ns),
             communicator=self._name(call.communicator),
             communicator_size=self._size(call.communicator),
             root=call.peer if rooted else None,
@@ -369,6 +374,11 @@ class _Description:
         for world, size in _world_sizes(self._processes).items():
             rows += [Row(world=world, rank=rank) for rank in range(size) if (world, rank) not in seen]
         return rows
+
+    def _since(self, process: Process, since_ns: int | None) -> dict[str, Any]:
+        until_ns = self._until_ns(process)
+        for_ns = None if until_ns is None or since_ns is None else max(until_ns - since_ns, 0)
+        return {"since_ns": since_ns, "for_ns": for_ns}
 
     def _until_ns(self, process: Process) -> int | None:
         """Now, if it runs; if it was killed with the whole run, the end of that; else it is not known."""

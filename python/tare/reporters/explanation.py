@@ -361,11 +361,22 @@ def _not_explained(found: Finding) -> str:
 
 def _under_way(found: Finding) -> str:
     who = f"{rank_numbers.named(found.ranks)} {'has' if len(found.ranks) == 1 else 'have'}"
+    if not found.ranks:
+        who = "the program has"
     several = "up to " if found.calls > 1 else ""
     return (
         f"Calls under way: {who} been in {_call(found.function, found.at)} for {several}"
-        f"{units.duration(found.most_ns or 0)}; calls that have not returned yet take {_takes(found)} (tare "
-        "where shows all of them)."
+        f"{units.duration(found.most_ns or 0)}; calls that have not returned yet take {_of_time(found)} "
+        "(tare where shows all of them)."
+    )
+
+
+def _only_counted(found: Finding) -> str:
+    several = "up to " if len(found.ranks) > 1 else ""
+    return (
+        f"Only counted: calls of {rank_numbers.named(found.ranks)} were only counted at last, for "
+        f"{several}{units.duration(found.most_ns or 0)} ({_takes(found)}): it is not known which calls these "
+        "are, or whether one of them hangs."
     )
 
 
@@ -461,11 +472,11 @@ def _contention(found: Finding) -> str:
 
 
 def _serial_computing(found: Finding) -> str:
-    who = rank_numbers.named(found.ranks) if found.ranks else "the program"
+    longest = units.duration(found.most_ns or 0)
+    how_long = f", for up to {longest}{_on(found)}" if found.ranks else f" for {longest}"
     return (
-        f"Serial computing: outside of parallel regions, one thread computes, up to "
-        f"{units.duration(found.most_ns or 0)} on {who}; shared by all {found.calls} threads, it would take "
-        f"{_of_time(found)} less."
+        f"Serial computing: outside of parallel regions, one thread computes{how_long}; shared by all "
+        f"{found.calls} threads, it would take {_of_time(found)} less."
     )
 
 
@@ -536,6 +547,7 @@ _SENTENCES: dict[str, Callable[[Finding], str]] = {
     "large collective": _large,
     "frequent calls": _frequent,
     "calls under way": _under_way,
+    "only counted": _only_counted,
     "not explained": _not_explained,
     "oversubscription": _no_processor,
     "descheduled": _no_processor,

@@ -10,7 +10,7 @@ from tare import rank_numbers, units
 from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
-from tare.functions import is_collective, meaning
+from tare.functions import contains_program, is_collective, meaning
 from tare.rank_numbers import of_worlds
 from tare.reporters import scheduling, terminal
 from tare.streams import visible
@@ -173,9 +173,11 @@ def _show_waited_for(out: Console, look: Look, world: int, worlds: int) -> None:
     certain = "" if is_certain else " that is certain"
     whom = f"{of_worlds(waiting, worlds)} {waited} for {_ranks(waited_for)}"
     unseen = {(row.world, row.rank) for row in last if row.state == "unknown"}
+    counted = {(row.world, row.rank) for row in last if row.counted}
     are = "is" if len(unseen) == 1 else "are"
-    if unseen:
-        title = f"Whether this is a deadlock cannot be told, as {_ranks(unseen)} {are} not seen: {whom}"
+    if unseen or counted:
+        why = f"{_ranks(unseen)} {are} not seen" if unseen else f"calls of {_ranks(counted)} are only counted"
+        title = f"Whether this is a deadlock cannot be told, as {why}: {whom}"
     elif look.is_over and any(row.state == "killed" for row in last):
         title = whom.capitalize()  # it may have been killed before them, so that they waited in vain
     else:
@@ -212,11 +214,11 @@ def _show_blocked(
 
 def _label(rows: Sequence[Row], worlds: int, threads: bool) -> str:
     first = rows[0]
+    thread = f" thread {first.thread}" if threads else ""
     if first.rank < 0:
         pids = sorted({row.pid or 0 for row in rows})
-        return f"pid{'s' if len(pids) > 1 else ''} {', '.join(map(str, pids))}"
+        return f"pid{'s' if len(pids) > 1 else ''} {', '.join(map(str, pids))}{thread}"
     world = f"world {first.world} " if worlds > 1 else ""
-    thread = f" thread {first.thread}" if threads else ""
     return f"{world}{_ranks((row.world, row.rank) for row in rows)}{thread}"
 
 
@@ -233,6 +235,8 @@ def _doing(rows: Sequence[Row], is_over: bool) -> str:
             return "unknown: this run has no results of it"
         where = "not seen from here" if first.pid else "not started yet, or on another host"
         return f"unknown: {where} (run `tare where` there)"
+    if first.counted:
+        return _counted(rows)
     if first.function is None:
         return "has made no call yet" if first.state == "running" else _ended(first)
     if meaning(first.function).ends == "program":
@@ -250,13 +254,24 @@ def _doing(rows: Sequence[Row], is_over: bool) -> str:
     if first.polling:
         return f"{stopped}polls: {_call(rows)}"
     if first.inside:
-        is_construct = not _is_of_mpi(first.function) and meaning(first.function).waits == "nobody"
-        return f"{stopped}{'in ' if is_construct else ''}{_call(rows)}, for {_time(rows)}"
+        return f"{stopped}{'in ' if contains_program(first.function) else ''}{_call(rows)}, for {_time(rows)}"
     if first.finalized:
         return f"{stopped}has left MPI_Finalize, {_time(rows)} ago"
     if first.rank < 0:
         return f"{stopped}in no call for {_time(rows)}, since {_call(rows)}"
     return f"{stopped}not in MPI for {_time(rows)}, since {_call(rows)}"
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    first, since = rows[0], _time(rows)
+    if first.state == "running":
+        stopped = "STOPPED by a signal or a debugger; " if first.stopped else ""
+        return f"{stopped}calls only counted for {since}: which call it is in is not known"
+    how = "unknown whether it runs" if first.state == "unknown" else _ended(first)
+    last = (
+        f", which were only counted from {since} before the end on" if since else ", which were only counted"
+    )
+    return f"{how}; its last calls{last}, are not known"
 
 
 def _ended(row: Row) -> str:

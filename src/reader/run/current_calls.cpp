@@ -33,6 +33,12 @@ class Translation {
     return used == nullptr ? std::string() : used->name;
   }
   std::int64_t unix_ns(std::uint64_t ticks) const { return process_.clock.unix_ns(ticks); }
+  // A call that is measured all the same is known.
+  std::int64_t counted_since_ns(const ThreadCall& call) const {
+    const ProcessRecord& record = process_.record;
+    const bool is_known = call.thread != 0 || (call.function & returned) == 0 || record.finalize_enter != 0;
+    return is_known || record.counted_since == 0 ? 0 : unix_ns(record.counted_since);
+  }
 
  private:
   const Run& run_;
@@ -76,6 +82,7 @@ CurrentCall current_call(const Translation& means, const ThreadCall& copy) {
   call.enter_ticks = copy.enter;
   call.enter_ns = means.unix_ns(copy.enter);
   call.leave_ns = call.inside ? 0 : means.unix_ns(copy.leave);
+  call.counted_since_ns = means.counted_since_ns(copy);
   return call;
 }
 

@@ -41,8 +41,11 @@ struct CurrentCall {
   std::int32_t source_world = format::no_peer;
   std::int32_t source_tag = format::no_tag;
   std::uint64_t enter_ticks = 0;
-  std::int64_t enter_ns = 0;            // Unix time
-  std::int64_t leave_ns = 0;            // Unix time; 0 while inside
+  std::int64_t enter_ns = 0;  // Unix time
+  std::int64_t leave_ns = 0;  // Unix time; 0 while inside
+  // Unix time since which calls of the thread are only counted (recorder/spells.h), so that it is not known which one
+  // it is in; 0: they are not.
+  std::int64_t counted_since_ns = 0;
   std::uint32_t requests = 0;           // number of requests that it waits for; `pending` holds those that are known
   std::vector<PendingRequest> pending;  // of the whole process; only waited_for differs between its threads
 };

@@ -108,6 +108,25 @@ TEST_F(CurrentCallsTest, OfAProcessThatRuns) {
   expect_all(*run);
 }
 
+// Which call the first thread is in is not known then, unless it is measured all the same.
+TEST_F(CurrentCallsTest, OfAThreadWhoseCallsAreOnlyCounted) {
+  ProcessRecord process = unfinished(static_cast<unsigned>(::getpid()));
+  process.counted_since = 4500;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  const auto counted_since_ns = [&] {
+    auto run = Run::open(paths());
+    const CurrentCall first = current_calls(*run).at(0);
+    EXPECT_EQ(current_calls(*run).at(1).counted_since_ns, 0) << "of other threads all calls are seen";
+    return first.counted_since_ns == 0 ? 0 : first.counted_since_ns - first.enter_ns;
+  };
+  EXPECT_EQ(counted_since_ns(), 0);
+  format::CurrentCall& left = segment.location(0).current;
+  left.leave = 6000;
+  left.function = left.function | returned;
+  EXPECT_EQ(counted_since_ns(), -500);
+}
+
 TEST_F(CurrentCallsTest, OfAKilledOneAlsoWhenItHasBeenCollected) {
   Segment segment(segment_dir_, unfinished(dead_pid()));
   fill(segment);

@@ -7,20 +7,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from tare.analysis import profile
+from tare.analysis import endings, profile
 from tare.analysis.communication import MAX_GROUPS
 from tare.analysis.efficiency import by_world, useful_ns
-from tare.analysis.explain.finding import BLOCKED, Finding
+from tare.analysis.explain.finding import BLOCKED, MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line, Losses
 from tare.analysis.explain.outside import Outside
 from tare.analysis.groups import added, grouped
 from tare.analysis.ranks import are_mpi_shares_known, largest_world, total_unreturned_ns
 from tare.analysis.rows import Placed, changed, line_of, place_of, row_place
 from tare.analysis.scheduling import Crowd, busy_threads, crowd_of
-from tare.functions import OUTSIDE_NET
+from tare.functions import OUTSIDE_NET, contains_program, meaning
 
 if TYPE_CHECKING:
     from tare._native import (
+        CurrentCall,
         Exchange,
         OutsideSum,
         Process,
@@ -77,9 +78,12 @@ class Basis:
             self.world = self.processes[0].world if self.processes else -1
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
+        # Of ranks of which it is not known in which call they are: how long their calls were only counted.
+        self.counting_ns = _counting_ns(run, self.world) if run.has_counted_time else {}
         # Where calls were only counted for some of the time: whether times are estimates for the whole run.
-        # Else they are those of the time in which calls were measured.
-        self.is_estimated = run.has_counted_time and self._is_whole_run_known()
+        # Else they are those of the time in which calls were measured. Who hangs makes no calls to count.
+        hangs = max(self.counting_ns.values(), default=0) >= MIN_SHARE * self.net_ns
+        self.is_estimated = run.has_counted_time and self._is_whole_run_known() and not hangs
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
         # The longest time of a rank of which the profile is.
         self.told_ns = max((p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0)
@@ -88,9 +92,10 @@ class Basis:
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
         self.lost_ns = self.total_ns - threads_ns + self.mpi_ns
         self.unreturned_ns = total_unreturned_ns(self.processes)
+        self.calls_under_way = calls_under_way(run, self.world, uses_mpi=self.uses_mpi)
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
-        self.useful_ns = {process.rank: useful_ns(process) for process in self.processes}
+        self.useful_ns = {process.rank: self._useful_ns(process) for process in self.processes}
         records = sum(process.trace.records for process in run.processes)
         self.is_too_long = max_records is not None and records > max_records
         self.is_traced = records > 0 and not self.is_too_long
@@ -101,6 +106,17 @@ class Basis:
             return are_mpi_shares_known(self.processes)
         of_whole_run = profile.summed(self.run, ["line"]) if self.run.meta.options.sources else []
         return all(row.whole_time_error_ns is not None for row in of_whole_run if row.timed)
+
+    def _useful_ns(self, process: Process) -> int:
+        """What a rank computes, without a call that has not returned, or time of which nothing is known."""
+        computing_ns, measured_ns = useful_ns(process), process.net_ns - process.counted_ns
+        if not self.is_estimated and process.counted_ns:
+            mpi_share = process.mpi_ns / process.threads_ns if process.threads_ns else 1.0
+            computing_ns = round(measured_ns * max(1 - mpi_share, 0))
+        others = [
+            ns for call, ns in self.calls_under_way if call.rank == process.rank and not is_of_mpi(call)
+        ]
+        return max(computing_ns - max(others, default=0), 0)
 
     def _counted_ns(self, process: Process) -> int:
         return process.counted_ns if self.is_estimated else 0
@@ -294,6 +310,36 @@ class Basis:
     def line_of_row(self, row: ProfileRow) -> Line:
         """The line of a row of the profile by line."""
         return row.function, row_place(row)
+
+
+def is_of_mpi(call: CurrentCall) -> bool:
+    """Whether it is a call of MPI, and not of another source."""
+    return meaning(call.function).source == "MPI"
+
+
+def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[CurrentCall, int]]:
+    """The calls that have not returned, and how long they take already, or took until the process was killed.
+
+    Those of threads that call MPI; without MPI, of the first thread. To be in a construct such as a region is
+    no call.
+    """
+    found = []
+    for call in run.current_calls:
+        process = run.processes[call.process]
+        is_callers = call.made_mpi_calls if uses_mpi else call.thread == 0
+        waits = call.inside and not contains_program(call.function)
+        if is_callers and waits and (process.world, process.state) in ((world, "running"), (world, "killed")):
+            since_ns = max(endings.end_ns(process) - call.enter_ns, 0)
+            found.append((call, min(since_ns, process.net_ns)))
+    return found
+
+
+def _counting_ns(run: Run, world: int) -> dict[int, int]:
+    return {
+        call.rank: max(endings.end_ns(run.processes[call.process]) - call.counted_since_ns, 0)
+        for call in run.current_calls
+        if call.world == world and call.counted_since_ns is not None
+    }
 
 
 class _Groups:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import endings, profile
+from tare.analysis import profile
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import (
     LARGE_BYTES,
@@ -164,28 +164,35 @@ def under_way(basis: Basis, told: Told) -> Finding | None:
 
     Nothing of a run that is over: how it ended tells in which calls ranks were.
     """
-    run, time_ns = basis.run, basis.unreturned_ns
-    if basis.share(time_ns) < MIN_SHARE or not run.is_running:
-        return None
     lines: dict[Line, list[tuple[int, int]]] = {}  # rank, and since when, ns
-    for call in run.current_calls:
-        process = run.processes[call.process]
-        if call.inside and call.made_mpi_calls and (process.state, process.world) == ("running", basis.world):
-            since_ns = max(endings.end_ns(process) - call.enter_ns, 0)
-            lines.setdefault((call.function, basis.place(call.site)), []).append((call.rank, since_ns))
-    if not lines:
+    for call, since_ns in basis.calls_under_way:
+        lines.setdefault((call.function, basis.place(call.site)), []).append((call.rank, since_ns))
+    time_ns = sum(ns for of_line in lines.values() for _, ns in of_line)
+    if not lines or basis.share(time_ns) < MIN_SHARE or not basis.run.is_running:
         return None
     line = max(lines, key=lambda each: sum(ns for _, ns in lines[each]))
     return Finding(
         kind="calls under way",
         share=basis.share(time_ns),
         time_ns=time_ns,
-        lost_ns=int(min(time_ns, told.elsewhere_ns)),
+        lost_ns=int(min(basis.unreturned_ns, told.elsewhere_ns)),
         function=line[0],
         at=line[1],
-        ranks=tuple(sorted({rank for rank, _ in lines[line]})),
+        ranks=tuple(sorted({rank for rank, _ in lines[line] if rank >= 0})),
         calls=len(lines[line]),
         most_ns=max(ns for _, ns in lines[line]),
+    )
+
+
+def only_counted(basis: Basis) -> Finding | None:
+    """The ranks whose calls were only counted for the last part of the time: they may hang in one."""
+    times = {rank: ns for rank, ns in basis.counting_ns.items() if ns >= MIN_SHARE * basis.net_ns}
+    if not times:
+        return None
+    time_ns = sum(times.values())
+    ranks, share = tuple(sorted(times)), basis.share_of_all(time_ns)
+    return Finding(
+        kind="only counted", share=share, time_ns=time_ns, ranks=ranks, most_ns=max(times.values())
     )
 
 

@@ -48,6 +48,8 @@ def explain_basis(run: Run, basis: Basis, seen: tuple[Run, Look] | None = None) 
         found.append(rest)
     if not (is_too_short or is_stuck) and (open_calls := calls.under_way(basis, told)):
         found.insert(0, open_calls)
+    if not (is_too_short or is_stuck) and (unknown := calls.only_counted(basis)):
+        found.insert(0, unknown)
     return Explanation(
         findings=(*first, *_ordered(found))[:MAX_FINDINGS],
         mpi_share=next((each.mpi_share for each in efficiencies(basis.processes)), None),
