@@ -150,6 +150,26 @@ def test_a_rank_that_is_silent_while_others_go_on_hangs() -> None:
     assert hangs.verdict(replace(where, is_over=True), {1: 11 * S}, 0, 10 * S) is None
 
 
+def test_a_thread_that_never_calls_mpi_hides_no_hang() -> None:
+    """It writes a few bytes now and then, or waits in a call of its own."""
+    helper = replace(row(1, "write", inside=False), thread=1, mpi_calls=False, for_ns=S // 100)
+    hang = hangs.verdict(look(row(0), row(1, "read"), helper), {1: 11 * S}, 0, 10 * S)
+    assert hang is not None and hang.message.endswith("rank 1 is in read for 11.0 s")
+    read = replace(row(1, "read"), used_file="/in/pipe", file="/src/a.c", line=7)
+    hang = hangs.verdict(look(row(0), read, helper), {1: 11 * S}, 0, 10 * S)
+    assert hang is not None
+    assert hang.message.endswith("rank 1 is in read of /in/pipe for 11.0 s (/src/a.c:7)")
+    # Their rounds go on, and no rank falls silent.
+    waits = look(row(0), read, helper, waiting=frozenset({(0, 0)}), waited_for=frozenset({(0, 1)}))
+    hang = hangs.verdict(waits, {}, 0, 10 * S)
+    assert hang is not None and hang.message.startswith("1 rank waits for rank 1 for 11.0 s: rank 1 is in")
+    assert hangs.verdict(waits, {}, 0, 12 * S) is None
+    counted = replace(row(1, inside=False), function=None, counted=True)
+    hang = hangs.verdict(look(row(0), counted), {1: 11 * S}, 0, 10 * S)
+    assert hang is not None
+    assert hang.message.endswith("calls of rank 1 are only counted: which call it is in is not known")
+
+
 def test_where_nothing_comes_the_one_that_others_wait_for_hangs() -> None:
     where = look(row(0), row(1, inside=False), waiting=frozenset({(0, 0)}), waited_for=frozenset({(0, 1)}))
     assert hangs.verdict(where, {}, 5 * S, 10 * S) is None
@@ -168,6 +188,11 @@ def test_a_run_of_which_no_round_has_come_may_hang(tmp_path: Path, monkeypatch: 
     clock = SimpleNamespace(monotonic=lambda: now_s[0], time_ns=lambda: 0)
     monkeypatch.setattr(hanging, "time", clock)
     monkeypatch.setattr(hanging, "look_twice", lambda *_: (SimpleNamespace(answers=None), where))
+    assert hanging.Hanging(tmp_path, Live(tmp_path)).verdict(10 * S) is None
+    others = hanging.Hanging(tmp_path, Live(tmp_path), has_sources=True)
+    where.rows.append(replace(row(1, "write", inside=False), thread=1, mpi_calls=False))
+    assert others.verdict(10 * S) is not None, "threads that do not call MPI may hide that it is silent"
+    where.rows.pop()
     watched = hanging.Hanging(tmp_path, Live(tmp_path))
     for now_s[0], message in (
         (100.0, None),

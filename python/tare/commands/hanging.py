@@ -23,11 +23,16 @@ ASK_EVERY_S = 30.0
 
 
 class Hanging:
-    """Follows `live`, which somebody else updates."""
+    """Follows `live`, which somebody else updates.
 
-    def __init__(self, run: Path, live: Live) -> None:
+    `has_sources`: there are other sources of events than MPI, so that a rank that hangs may not fall silent:
+    its other threads go on.
+    """
+
+    def __init__(self, run: Path, live: Live, *, has_sources: bool = False) -> None:
         self._run = run
         self._live = live
+        self._has_sources = has_sources
         self._rounds = live.rounds
         self._heard = self._looked = time.monotonic()
         self._look: Look | None = None
@@ -40,7 +45,8 @@ class Hanging:
         if self._live.rounds != self._rounds:
             self._rounds, self._heard = self._live.rounds, now
         all_silent_ns = round((now - self._heard) * NS_PER_S)  # if none has come, since it is watched
-        if not (self._live.has_silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
+        is_silent = self._live.has_silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S
+        if not (is_silent or self._has_sources):
             self._look = None
             return None
         if self._look is None or now - self._looked >= self._every_s:

@@ -61,7 +61,7 @@ def top(
         lambda: _goes_on(run, meta),
         lambda: _where(run),
         lambda: _cost(run),
-        _hang(run, live),
+        _hang(run, meta, live),
         _call_sites(run),
         stay=stay,
         event=event,
@@ -185,12 +185,12 @@ def _call_sites(run: Path) -> Callable[[], str]:
     return text
 
 
-def _hang(run: Path, live: Live) -> Callable[[], str]:
+def _hang(run: Path, meta: Metadata, live: Live) -> Callable[[], str]:
     """What to say of ranks that hang; may take a second."""
     from tare.commands.hanging import Hanging
     from tare.monitor.alerts import HANGS_AFTER_NS
 
-    hanging = Hanging(run, live)
+    hanging = Hanging(run, live, has_sources=bool(meta.options.sources))
 
     def verdict() -> str:
         found = hanging.verdict(HANGS_AFTER_NS)

@@ -143,7 +143,7 @@ class _Watching:
         self._output = output
         self._reading = threading.Lock()  # of `_live`
         self._going_on = True
-        self._hanging = Hanging(run, live)
+        self._hanging = Hanging(run, live, has_sources=bool(meta.options.sources))
         self._cost: tuple[float, TotalCost | None] = (-COST_EVERY_S, None)
         self._counting_cost = threading.Lock()
 

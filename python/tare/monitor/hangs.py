@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tare import _native, units
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.where import Look, Row
+from tare.streams import visible
 
 if TYPE_CHECKING:
     from tare._native import Ranks
@@ -29,8 +30,9 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
     """Says if ranks hang; `silent_ns`: how long each has been in no round; `all_silent_ns`: no round came.
 
     A deadlock is one at once. Else a rank hangs if it is missing from rounds for `limit_ns` in which others
-    go on; or if no round comes for so long, and others wait for it while it waits for nobody. It has made no
-    call of MPI for so long then, or polls. A rank that computes for so long without MPI calls looks the same.
+    go on; or if no round comes for so long, or only those of threads that do not call MPI, and others wait
+    for it while it waits for nobody. It has made no call of MPI for so long then, or polls. A rank that
+    computes for so long without MPI calls looks the same.
     """
     if look.is_over:
         return None
@@ -38,17 +40,17 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
         return _deadlock(look.deadlock, "wait for one another, or for ranks that have ended")
     if look.stalled is not None:
         return _deadlock(look.stalled, "wait for one another for ever, unless one stops polling")
-    rows = [row for row in look.rows if row.world == 0 and row.state == "running"]
+    every = [row for row in look.rows if row.world == 0 and row.state == "running"]
+    rows = [row for row in every if row.mpi_calls]
     goes_on = {row.rank for row in rows if not _stays(row, limit_ns)}
     running = {row.rank: row for row in rows if row.rank not in goes_on}
-    if all_silent_ns >= limit_ns:
+    others_go_on = len(rows) < len(every) and not goes_on  # rounds may be those of other threads
+    if all_silent_ns >= limit_ns or others_go_on:
         held_up_by = {rank for world, rank in look.waited_for if world == 0} & running.keys()
-        return _silent(
-            held_up_by,
-            running,
-            all_silent_ns,
-            f"{units.number_of(len(look.waiting), 'rank waits', 'ranks wait')} for ",
-        )
+        since_ns = max(all_silent_ns, min((row.for_ns for row in rows if row.for_ns is not None), default=0))
+        wait = f"{units.number_of(len(look.waiting), 'rank waits', 'ranks wait')} for "
+        if held_up_by or all_silent_ns >= limit_ns:
+            return _silent(held_up_by, running, since_ns, wait)
     found = {rank for rank, since in silent_ns.items() if since >= limit_ns} & running.keys()
     longest_ns = max((silent_ns[rank] for rank in found), default=0)
     return _silent(found, running, longest_ns, "nothing comes from ")
@@ -78,12 +80,15 @@ def _place(row: Row) -> str:
     """What a rank does, as `tare where` says it."""
     if row.stopped:
         return f"rank {row.rank} is stopped by a signal"
+    if row.counted:
+        return f"calls of rank {row.rank} are only counted: which call it is in is not known"
     if row.function is None:
         return f"rank {row.rank} has made no MPI call"
     where = f" ({row.file}:{row.line})" if row.file and row.line else ""
+    what = f"{row.function} of {visible(row.used_file)}" if row.used_file else row.function
     since = f" for {units.duration(row.for_ns)}" if row.for_ns is not None else ""
     if row.inside:
-        return f"rank {row.rank} is in {row.function}{since}{where}"
+        return f"rank {row.rank} is in {what}{since}{where}"
     return f"rank {row.rank} has been outside MPI{since}, after {row.function}{where}"
 
 
