@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,6 +59,14 @@ def used(name: str | None, rank: int, read_ms: float) -> Any:
     )
 
 
+def run_of(ranks: int, **more: Any) -> Any:
+    """A run of which only the times of its ranks are known: each is 100 ms in MPI."""
+    net = {"threads_ns": NET_NS, "counted_ns": 0, "mpi_ns": 100 * MS}
+    return SimpleNamespace(
+        processes=[SimpleNamespace(world=0, rank=rank, **net) for rank in range(ranks)], **more
+    )
+
+
 def basis(
     *,
     ranks: int = 2,
@@ -69,7 +78,7 @@ def basis(
     lock_paths: Any = (),
     state: str = "finished",
 ) -> Any:
-    of = outside.Outside(SimpleNamespace(), 0)  # type: ignore[arg-type]
+    of = outside.Outside(run_of(ranks), 0)
     of.__dict__.update(
         lines=list(lines),
         regions=list(regions),
@@ -176,6 +185,18 @@ def test_who_enters_a_critical_section_last_has_the_others_wait_at_the_end() -> 
         each.kind for each in threads.idle_threads(basis(ranks=1, regions=team, lines=[section]), told())
     ]
     assert sorted(kinds) == ["contention", "idle threads"]
+
+
+def test_threads_that_wait_for_a_lock_idle_no_more_than_their_work_differs() -> None:
+    """One thread works 100 ms more than the other. The rest of 300 ms is the wait for the last at the end."""
+    team = [thread(0, number, 1_000, 450 - 100 * number, regions=not number) for number in range(2)]
+    lock = call("omp_lock", 0, 600, calls=200, line=23)
+    contended, idle = threads.idle_threads(basis(ranks=1, regions=team, lines=[lock]), told())
+    assert (contended.kind, contended.time_ns) == ("contention", 300 * MS)
+    assert (idle.kind, idle.time_ns, idle.gain_ns) == ("idle threads", 50 * MS, 50 * MS)
+    # Without a lock, they idle because they work unevenly now and then.
+    [idle] = threads.idle_threads(basis(ranks=1, regions=team), told())
+    assert idle.time_ns == 600 * MS
 
 
 def test_waits_are_those_of_the_region_that_they_are_in() -> None:
@@ -285,6 +306,11 @@ def test_who_is_late_in_a_call_is_not_described() -> None:
     assert found.longer_in == ""
 
 
+def test_what_ranks_take_turns_in_is_not_found_in_sums() -> None:
+    in_turn = replace(late(), kind="alternating imbalance", most_ns=100 * MS, mean_ns=100 * MS)
+    assert described([call("writev", 1, 12)], in_turn) == in_turn
+
+
 def test_small_accesses() -> None:
     small = call("read", 0, 200, calls=20_000, bytes=20_000 * 4096)
     [found] = files.of_files(basis(lines=[small]), told())
@@ -310,6 +336,15 @@ def test_much_time_in_files_is_said_unless_it_is_told_of_a_late_rank() -> None:
     assert files.of_files(basis(lines=lines), told(is_late)) == []
 
 
+def test_a_helper_thread_that_waits_in_a_read_all_the_time_takes_none_of_the_ranks_time() -> None:
+    lines = [call("read", 1, 990), call("write", 1, 5), call("write", 0, 5)]
+    assert files.of_files(basis(lines=lines), told()) == []
+    found = described(lines, late())
+    assert (found.kind, found.longer_in) == ("load imbalance", "")
+    [found] = files.of_files(basis(lines=[*lines, call("write", 0, 800)]), told())
+    assert (found.ranks, found.time_ns) == ((0,), 805 * MS)
+
+
 def test_of_calls_that_were_only_counted_the_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the accesses was measured."""
     row = call("read", 0, 20, calls=2_000, bytes=2_000 * 4096)
@@ -317,7 +352,7 @@ def test_of_calls_that_were_only_counted_the_time_is_estimated(monkeypatch: pyte
         setattr(row, f"whole_{name}", 10 * getattr(row, name))
     setattr(row, "__match_args__", tuple(vars(row)))  # noqa: B010 - as rows of the native module have it
     monkeypatch.setattr("tare.analysis.explain.outside.profile.summed", lambda run, by: [row])
-    run: Any = SimpleNamespace(meta=SimpleNamespace(options=SimpleNamespace(sources=["files"])))
+    run = run_of(2, meta=SimpleNamespace(options=SimpleNamespace(sources=["files"])))
     of = basis()
     of.outside_mpi = outside.Outside(run, 0)
     assert files.of_files(of, told()) == []

@@ -68,10 +68,19 @@ class Outside:
         found = regions.summed(self.regions)
         return any(line_of(placed(of)) not in self.region_weights for of in found)
 
-    @property
+    @cached_property
     def of_files(self) -> list[ProfileRow]:
-        """Calls on files."""
-        return [row for row in self.lines if meaning(row.function).source == "files"]
+        """Calls on files, without ranks that are longer in them than outside MPI: other threads are there."""
+        rows = [row for row in self.lines if meaning(row.function).source == "files"]
+        times = added((row.rank, row.time_ns) for row in rows)
+        outside_ns = added(
+            (each.rank, each.threads_ns + each.counted_ns - each.mpi_ns)
+            for each in self._run.processes
+            if each.world == self._world
+        )
+        return [
+            row for row in rows if times[row.rank] <= outside_ns.get(-1 if row.rank is None else row.rank, 0)
+        ]
 
     @cached_property
     def lock_paths(self) -> dict[tuple[str, Placed], list[Code]]:
@@ -133,7 +142,8 @@ def _time_ns(row: FilesRow) -> int:
 def described(basis: Basis, found: Finding) -> Finding:
     """The finding, with what its cause does longer than the other ranks, as far as it is recorded."""
     cause = found.cause_rank
-    if cause is None or found.cause_in_call:
+    # Where now one rank comes late, now another, sums of the whole run are not what makes the others wait.
+    if cause is None or found.cause_in_call or found.kind == "alternating imbalance":
         return found
     found = _with_calls(basis, found, cause)
     more = stacks.more_than_others(basis.outside_mpi.code_times, cause)

@@ -50,11 +50,14 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
         told_ns = sum(each.take(at, cost_ns) for each in contended)
         if basis.share(cost_ns) < MIN_SHARE:
             continue
-        of_region = _of_region(basis, of_line, max(1 - told_ns / cost_ns, 0))
+        left_ns = cost_ns - told_ns
+        if told_ns:  # the others wait at the end, too, for who enters a section last
+            left_ns = min(left_ns, sum(map(_uneven_ns, of_line)))
+        of_region = _of_region(basis, of_line, max(left_ns / cost_ns, 0))
         reason = next((each for each in contended if _is_due_to(of_region, each)), None)
         if reason is not None:
             reason.finding = _with_end(basis, reason.finding, of_region)
-        elif basis.share(cost_ns - told_ns) >= MIN_SHARE:
+        elif basis.share(left_ns) >= MIN_SHARE:
             found.append(of_region)
     is_tiny = any(each.kind == "tiny regions" for each in found)
     serial = [] if is_tiny else _serial(basis, by_rank, teams)
@@ -105,6 +108,17 @@ def _cost_ns(of: Region) -> float:
     return of.idle_ns / of.threads if of.threads else 0.0
 
 
+def _uneven_ns(of: Region) -> float:
+    """What threads cost because one has more to do; if all work for as long, they may take turns in that."""
+    is_even = of.work_max_ns < UNEVEN * _others_ns(of)
+    return _cost_ns(of) if is_even else of.work_max_ns - of.work_mean_ns
+
+
+def _others_ns(of: Region) -> float:
+    """The mean work of the threads but for the one with the most."""
+    return (of.work_mean_ns * of.threads - of.work_max_ns) / max(of.threads - 1, 1)
+
+
 def _by_rank(found: Sequence[Region]) -> dict[int, list[Region]]:
     return grouped(found, lambda of: -1 if of.rank is None else of.rank)
 
@@ -122,7 +136,6 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
     calls, time_ns = sum(of.calls for of in of_line), sum(of.time_ns for of in of_line)
     rate = worst.calls / basis.told_ns * NS_PER_S if basis.told_ns else 0.0
     is_tiny = rate >= OFTEN_PER_S and time_ns <= SHORT_CALL_NS * calls
-    others_ns = worst.work_mean_ns * worst.threads - worst.work_max_ns
     return Finding(
         kind="tiny regions" if is_tiny else "idle threads",
         share=basis.share(cost_ns),
@@ -135,7 +148,7 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
         per_second=rate if is_tiny else None,
         here_share=sum(of.idle_ns for of in of_line) / team_ns if team_ns else None,
         most_ns=time_ns / calls if is_tiny else worst.work_max_ns,
-        mean_ns=others_ns / max(worst.threads - 1, 1),
+        mean_ns=_others_ns(worst),
         threads=worst.threads,
         detail=f"{worst.work_max_thread}{f' of rank {worst.rank}' if len(ranks) > 1 else ''}",
     )
