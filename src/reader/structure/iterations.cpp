@@ -262,7 +262,8 @@ std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration
 }
 
 // Finds the cause of a slow iteration. A rank that computes longer makes the others wait. So the cause is the
-// computation of any rank that exceeds the usual time the most, if it explains half of the excess.
+// computation of any rank that exceeds the usual time the most, if it explains half of the excess. Where the calls that
+// begin the iterations are what waits, it is the computation before them, which is in the iteration before.
 SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all,
                         const ScheduledTimes& scheduled) {
   SlowIteration of{slow.number, slow.iteration};
@@ -270,13 +271,15 @@ SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vecto
   const FoundLoop* cause = &own;
   std::int64_t computed_ns = difference(slow.iteration.duration_ns, own.loop.median_ns) / 2;
   const std::int64_t end_ns = sum(slow.iteration.start_ns, slow.iteration.duration_ns);
+  const bool waits_at_begin = most.first == Place{own.loop.line, true};
   for (const FoundLoop* other : all)
     for (const Long& each : other->longest) {
-      if (each.number != slow.number || each.iteration.start_ns >= end_ns ||
+      const bool is_before = waits_at_begin && each.number + 1 == slow.number;
+      if ((each.number != slow.number && !is_before) || each.iteration.start_ns >= end_ns ||
           sum(each.iteration.start_ns, each.iteration.duration_ns) <= slow.iteration.start_ns)
         continue;
       const auto outside = excess(*other, each, true);
-      if (outside.second < computed_ns) continue;
+      if (outside.second < computed_ns || (is_before && outside.first != Place{own.loop.line, false})) continue;
       computed_ns = outside.second;
       most = outside;
       cause = other;

@@ -93,6 +93,15 @@ TEST_F(StructureTest, ACurveHasTheTimeTheImbalanceAndTheWaitsOfEachIteration) {
   EXPECT_EQ(points[70].longest_ns, 10000);
   EXPECT_EQ(points[70].row, 0U);
   EXPECT_EQ(points[70].waiting_ns, 4000);
+  // Both are slow because of the same computing.
+  for (const Loop* of : loops) {
+    ASSERT_EQ(of->slow.size(), 1U);
+    EXPECT_EQ(of->slow[0].number, of->rank == 0 ? 70U : 69U);
+    EXPECT_EQ(of->slow[0].cause_rank, 1);
+    EXPECT_EQ(line(of->slow[0].cause), 1);
+    EXPECT_FALSE(of->slow[0].is_in_call);
+    EXPECT_NEAR(of->slow[0].cause_ns, 8000, 100);
+  }
   // Each of fewer points is the longest of its iterations.
   const auto few = iteration_curve(*timeline, loops, 14);
   ASSERT_EQ(few.size(), 14U);
