@@ -8,9 +8,9 @@ from typing import Any
 import fake_native
 import pytest
 from made import made
-from tare._native import Loop, Process, SlowIteration, WrongOrder
+from tare._native import Loop, Process, RootSum, SlowIteration, WrongOrder
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.explain import causes, computing, iterations, order, waiting
+from tare.analysis.explain import causes, computing, iterations, losses, order, waiting
 from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Activity, Line, Loss, Losses
@@ -272,3 +272,25 @@ def test_what_ends_a_worker_is_no_task() -> None:
     farm = waiting.farm(of, told)
     assert farm is not None
     assert (farm.calls, farm.cause_rank, farm.most_ns, farm.mean_ns) == (12, 2, 160 * MS, 50 * MS)
+
+
+def test_a_collective_of_one_rank_alone_is_held_up_by_nobody() -> None:
+    """Rank 1 is longer in a call on a file that it has opened alone; rank 0 waits for it in a barrier."""
+    sync: Line = ("MPI_File_sync", LINES[0][1])
+    cause = made(
+        RootSum, kind="wait at barrier", function="MPI_Barrier", site=2, cause_rank=1, cause_site=0,
+        cause_function=sync[0], cause_in_call=True, wait_ns=100 * MS, by_rank=[100 * MS, 0],
+    )  # fmt: skip
+
+    def kind(*sizes: int) -> str:
+        of = traced({}, ranks=2)
+        rows = [SimpleNamespace(world=0, line=sync, communicator_size=size) for size in sizes]
+        of.run.profile, of.run.rows = lambda *_, **__: rows, lambda table: table
+        of.line_of_row, of.root_sums, of.outside, of.weight = lambda row: row.line, [cause], [], lambda _: 1.0
+        of.lines = [SimpleNamespace(line=BARRIER, function="MPI_Barrier", time_ns=200 * MS, calls=0)]
+        for each in of.processes:
+            each.net_ns = of.net_ns
+        return next(each.kind for each in losses.all_of(of).all if each.activity)
+
+    assert kind(1) == kind(1, 1) == "wait at barrier"
+    assert kind(2) == kind(1, 2) == kind() == ""

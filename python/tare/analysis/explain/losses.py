@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tare.analysis import profile
 from tare.analysis.groups import added, grouped
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, meaning
@@ -107,6 +108,7 @@ def all_of(basis: Basis) -> Losses:
     """All that the ranks lose; `basis.lost_ns` in all."""
     waits: dict[tuple[object, ...], Loss] = {}
     sizes = _largest_messages(basis)
+    alone: set[Line] | None = None
     for of in basis.root_sums:
         line = (of.function, basis.place(of.site))
         activity = None
@@ -117,7 +119,8 @@ def all_of(basis: Basis) -> Losses:
         key = (line, of.kind, of.cause_rank, activity, is_descheduled)
         kind: str = of.kind
         if activity and activity.in_call and _may_be_held_up(activity.function, sizes):
-            kind = ""
+            alone = _made_alone(basis) if alone is None else alone
+            kind = kind if activity.line in alone else ""
         loss = waits.setdefault(key, Loss(line, 0.0, kind, of.cause_rank, activity, is_descheduled))
         loss.time_ns += of.wait_ns
         loss.blocked_ns += of.wait_ns if of.cause_scheduled == "blocked" else 0.0
@@ -180,6 +183,13 @@ def _may_be_held_up(function: str, sizes: dict[str, float]) -> bool:
     """
     moves_little = is_of_messages(function) and sizes.get(function, 0.0) < _LONG_BYTES
     return moves_little or meaning(function).kind in ("collective", "epoch")
+
+
+def _made_alone(basis: Basis) -> set[Line]:
+    """The lines whose calls are on communicators with one member: no other rank holds them up."""
+    rows = profile.summed(basis.run, ["line", "communicator"])
+    of_lines = grouped((row for row in rows if row.world == basis.world), basis.line_of_row)
+    return {line for line, found in of_lines.items() if {row.communicator_size for row in found} == {1}}
 
 
 def is_of_messages(function: str) -> bool:
