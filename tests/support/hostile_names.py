@@ -45,6 +45,7 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
                 "rank": rank,
                 "thread": 0,
                 "thread_name": "worker",
+                "pid": 4711,
                 "activity": "program",
                 "site": 0,
                 "file": "/src/app.c",

@@ -202,5 +202,5 @@ def test_the_account_of_calls_without_mpi(recording: Run, monkeypatch: pytest.Mo
     labels = [line[2:13].strip() for line in lines[at + 1 :]]
     assert labels[:2] == ["recorded", "wrappers"]
     (in_all,) = (line for line in lines if line.startswith("  in all"))
-    assert in_all.endswith("% of the time of the threads that recorded events")
+    assert in_all.endswith("% of recorded time")
     assert not any(line.startswith("  hooks") for line in lines)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis import trial
-from tare.analysis.ranks import use_mpi
+from tare.analysis import ranks, trial
 from tare.runs.metadata import DEFAULT_STACK_RATE
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 def base_of_cost(recording: Run) -> str:
     """The time that the cost of measuring is a share of: recorded_ns of the account."""
-    if use_mpi(recording.processes) and not recording.meta.options.sources:
+    if ranks.use_mpi(recording.processes) and not recording.meta.options.sources:
         return "net time"
     return "recorded time"
 
