@@ -123,6 +123,8 @@ def test_explain_takes_no_time_for_computing_of_which_nothing_is_known() -> None
     unknown = explained(*processes, calls=[changed(call, counted_since_ns=end_ns - 3 * S // 2)])
     assert not unknown.is_estimated and unknown.counting_ns == {1: 3 * S // 2}
     assert unknown.useful_ns == {0: 198_000_000, 1: 198_000_000}
+    ended = [changed(each, state="finished") for each in processes]
+    assert explained(*ended, calls=[changed(call, counted_since_ns=end_ns - 3 * S // 2)]).counting_ns == {}
 
 
 def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing() -> None:

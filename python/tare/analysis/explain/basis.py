@@ -78,7 +78,8 @@ class Basis:
             self.world = self.processes[0].world if self.processes else -1
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
-        # Of ranks of which it is not known in which call they are: how long their calls were only counted.
+        # Of ranks that did not end by themselves, and of which it is not known in which call they are: how long
+        # their calls were only counted.
         self.counting_ns = _counting_ns(run, self.world) if run.has_counted_time else {}
         # Where calls were only counted for some of the time: whether times are estimates for the whole run.
         # Else they are those of the time in which calls were measured. Who hangs makes no calls to count.
@@ -335,11 +336,13 @@ def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[Curre
 
 
 def _counting_ns(run: Run, world: int) -> dict[int, int]:
-    return {
-        call.rank: max(endings.end_ns(run.processes[call.process]) - call.counted_since_ns, 0)
-        for call in run.current_calls
-        if call.world == world and call.counted_since_ns is not None
-    }
+    found = {}
+    for call in run.current_calls:
+        process = run.processes[call.process]
+        may_hang = call.world == world and process.state in ("running", "killed")
+        if may_hang and call.counted_since_ns is not None:
+            found[call.rank] = max(endings.end_ns(process) - call.counted_since_ns, 0)
+    return found
 
 
 class _Groups:

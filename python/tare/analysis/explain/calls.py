@@ -190,7 +190,7 @@ def only_counted(basis: Basis) -> Finding | None:
     if not times:
         return None
     time_ns = sum(times.values())
-    ranks, share = tuple(sorted(times)), basis.share_of_all(time_ns)
+    ranks, share = tuple(sorted(rank for rank in times if rank >= 0)), basis.share_of_all(time_ns)
     return Finding(
         kind="only counted", share=share, time_ns=time_ns, ranks=ranks, most_ns=max(times.values())
     )
