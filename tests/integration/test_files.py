@@ -17,6 +17,8 @@ import tare as library
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, measure
 from on_mpi import both_families
+from tare.page import content
+from tare.runs.run import open_run
 
 WIDE = os.environ | {"COLUMNS": "250"}
 FORTIFIED = "-D_FORTIFY_SOURCE=2"
@@ -107,6 +109,18 @@ def test_consecutive_strided_backward_and_appended_accesses(
     assert figures(row, "located_writes", "consecutive_writes", "sequential_writes") == (10, 9, 9)
     assert figures(row, "strided_reads", "strided_writes", "switches") == (0, 0, 1)
     assert figures(row, "read_end", "written_end") == (10_000, 10_000)
+    (shown,) = (
+        each
+        for each in content.of_run(open_run(measured.directory))["files"]["files"]
+        if each["file"] == row.file
+    )
+    assert (shown["reads"], shown["writes"], shown["read_bytes"], shown["written_bytes"]) == (
+        6,
+        10,
+        10_000,
+        10_000,
+    )
+    assert shown["consecutive_share"] == pytest.approx(14 / 16)
     assert figures(row, "writes_to_1k", "reads_to_10k", "reads_to_100") == (10, 5, 1)
     assert 0 < row.longest_write_ns <= row.write_ns
     assert 0 < row.longest_read_ns <= row.read_ns

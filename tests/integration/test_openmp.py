@@ -20,7 +20,10 @@ import tare as api
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 from on_mpi import both_families
+from tare import units
 from tare.analysis import stacks
+from tare.page import content
+from tare.runs.run import open_run
 
 MS = 1_000_000
 SOURCE = PROGRAMS / "openmp.c"
@@ -164,6 +167,11 @@ def test_an_imbalance(program: Path, tare: Path, tmp_path: Path) -> None:
     assert by_thread[line, 0]["idle_share"] < by_thread[line, 1]["idle_share"]
     assert calls_of(measured) == {"omp_parallel": 5, "omp_implicit_task": 10}
     (efficiency,) = output(measured)["openmp"]
+    on_page = content.of_run(open_run(measured.directory))["openmp"]
+    (shown,) = on_page["regions"]
+    for figure in ("calls", "time_ns", "threads", "work_mean_ns", "work_max_ns", "idle_ns", "idle_share"):
+        assert shown[figure] == region[figure], figure
+    assert on_page["efficiencies"][0][1].startswith(units.percent(efficiency["openmp_parallel_efficiency"]))
     (process,) = measured.info()["ranks"]
     net = process["net_ns"]
     # By hand: thread 0 computes all the time, thread 1 as long as it works.

@@ -177,6 +177,44 @@ def test_a_program_without_mpi(show: Show, of_run: Content) -> None:
     assert "MPI share" not in page.texts("#imbalance .tabulator-col-title")
 
 
+def test_regions_and_files_are_shown_where_they_were_recorded(show: Show, of_run: Content) -> None:
+    page = show(of_run)
+    assert page.texts("#openmp") == page.texts("#files") == []
+    of_run["openmp"] = {
+        "regions": [
+            {
+                "caller": "smooth", "where": "a.c:8", "file": "/a.c", "line": 8, "world": 0, "rank": 1,
+                "pid": None, "calls": 5, "time_ns": 1_150_000_000, "threads": 2,
+                "work_mean_ns": 841_000_000.0, "work_max_ns": 1_100_000_000, "thread": "3 of 1",
+                "idle_ns": 622_000_000, "idle_share": 0.27,
+            },
+        ],
+        "left_out": 2, "efficiencies": [["MPI and OpenMP", "60.3 %"]], "notes": ["Not all is known."],
+    }  # fmt: skip
+    of_run["files"] = {
+        "files": [
+            {
+                "file": "/d/" + "<b>x" * 10, "interface": "POSIX", "world": 0, "time_ns": 130_000, "reads": 0,
+                "read_bytes": 0, "writes": 7, "written_bytes": 70, "consecutive_share": 6 / 7,
+                "strided_share": None, "opens": 1, "ranks": 2,
+            },
+        ],
+        "left_out": 0, "notes": [],
+    }  # fmt: skip
+    page = show(of_run)
+    for section in ("openmp", "files"):
+        page.page.locator(f"#{section}").scroll_into_view_if_needed()
+    cells = page.texts("#openmp .tabulator-row .tabulator-cell")
+    assert cells == [
+        "smooth", "a.c:8", "1", "5", "1.15 s", "2", "841 ms", "1.10 s", "3 of 1", "622 ms", "27.0 %",
+    ]  # fmt: skip
+    assert page.texts("#openmp .hint") == ["Not all is known.", "2 rows more are not shown: tare profile."]
+    assert page.texts("#openmp dd") == ["60.3 %"]
+    name = ("/d/" + "<b>x" * 10)[-33:]
+    cells = page.texts("#files .tabulator-row .tabulator-cell")
+    assert cells == [f"…{name}", "POSIX", "130 µs", "0", "-", "7", "70 B", "85.7 %", "-", "1", "2"]
+
+
 def test_events_of_the_program_are_not_drawn(show: Show, of_run: Content) -> None:
     assert "not drawn" not in show(of_run).texts("#timeline")[0]
     of_run["overview"]["cost"]["own_events"] = 17

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tare.analysis.efficiency import Efficiency, by_world, useful_ns
+from tare.analysis.efficiency import Efficiency, by_world, efficiencies, useful_ns
 from tare.analysis.groups import grouped
 
 if TYPE_CHECKING:
     from tare._native import Process
     from tare._tables import RegionsRow
+    from tare.runs.run import Run
 
 # Why there are no efficiencies.
 MORE_THREADS = "several threads of a process call MPI"
@@ -44,6 +45,14 @@ class HybridEfficiency:
     openmp_load_balance: float | None = None
     openmp_communication_efficiency: float | None = None
     why_none: str | None = None
+
+
+def of_run(recording: Run) -> list[HybridEfficiency]:
+    """The efficiencies of a run; none if constructs of OpenMP were not recorded."""
+    if "openmp" not in recording.meta.options.sources:
+        return []
+    processes = recording.processes
+    return hybrid_efficiencies(efficiencies(processes), processes, recording.rows(recording.regions))
 
 
 def hybrid_efficiencies(

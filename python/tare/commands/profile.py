@@ -10,10 +10,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from tare import streams
-from tare.analysis import code_times, files, rank_differences, regions, sampled_parts, stacks, tables
+from tare.analysis import code_times, files, hybrid, rank_differences, regions, sampled_parts, stacks, tables
 from tare.analysis import profile as sums
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
-from tare.analysis.hybrid import HybridEfficiency, hybrid_efficiencies
 from tare.analysis.profile import Chosen, Key
 from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice, print_json
@@ -234,7 +233,7 @@ def _json_of_all(recording: Run, *, replay: bool) -> dict[str, Any]:
     """What JSON has above the rows, whatever these are."""
     return {
         "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
-        "openmp": [asdict(each) for each in _hybrid(recording)],
+        "openmp": [asdict(each) for each in hybrid.of_run(recording)],
     }
 
 
@@ -248,13 +247,6 @@ def _check(recording: Run, chosen: Chosen) -> None:
 def _efficiencies(recording: Run, *, replay: bool) -> list[Efficiency]:
     processes = recording.processes
     return replayed(efficiencies(processes), processes, lambda: recording.replayed_worlds, always=replay)
-
-
-def _hybrid(recording: Run) -> list[HybridEfficiency]:
-    if "openmp" not in recording.meta.options.sources:
-        return []
-    processes = recording.processes
-    return hybrid_efficiencies(efficiencies(processes), processes, recording.rows(recording.regions))
 
 
 @dataclass(frozen=True)
@@ -365,7 +357,7 @@ def _show(
 
     sheet = found.sheet(recording)
     found_efficiencies = _efficiencies(recording, replay=replay)
-    found_hybrid = _hybrid(recording)
+    found_hybrid = hybrid.of_run(recording)
     if markdown:
         if paths:
             reporter.add_paths(sheet, found.calls, found.sites)

@@ -11,7 +11,17 @@ from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
 from tare.errors import native_errors
-from tare.page import call_sites, comparison, flames, instances, messages, overview, source_text, waits
+from tare.page import (
+    call_sites,
+    comparison,
+    flames,
+    instances,
+    messages,
+    overview,
+    source_text,
+    sources,
+    waits,
+)  # fmt: skip
 from tare.page import ranks as rank_columns
 from tare.page.document import printable
 from tare.page.timeline import WAITS_RECORDS
@@ -60,6 +70,8 @@ def of_run(run: Run, other: Run | None = None, timeline: Timeline | None = None)
         "world": basis.world,
         "structure": waits.phases(run, basis, timeline),
         "flames": flames.of_run(run),
+        "openmp": sources.of_openmp(run),
+        "files": sources.of_files(run),
         "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }

@@ -37,6 +37,7 @@ SCRIPTS = (
     "assets/waits.js",
     "assets/flame_graph.js",
     "assets/flames.js",
+    "assets/sources.js",
     "assets/structure.js",
     "assets/timeline_data.js",
     "assets/timeline_embedded.js",

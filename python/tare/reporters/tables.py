@@ -26,7 +26,7 @@ OF_KEY = {
         Column("Where", text=True, key=True, cell=terminal.place),
     ),
     "file": (
-        Column("File", text=True, key=True, cell=lambda row: _file(row)),
+        Column("File", text=True, key=True, cell=lambda row: file_name(row)),
         Column("Through", text=True, key=True, cell=lambda row: row.interface),
     ),
     "thread": (Column("Thread", cell=lambda row: str(row.thread)),),
@@ -54,7 +54,7 @@ OVER_THREADS = (
     Column("Threads", cell=lambda row: units.count(row.threads)),
     Column("Mean work", cell=lambda row: units.duration(row.work_mean_ns)),
     Column("Most work", cell=lambda row: units.duration(row.work_max_ns)),
-    Column("By thread", text=True, optional=True, cell=lambda row: _thread(row)),
+    Column("By thread", text=True, optional=True, cell=lambda row: busiest_thread(row)),
 )
 WORK_OF_THREAD = Column("Work", cell=lambda row: units.duration(row.work_ns))
 IDLE = Column("Idle", cell=lambda row: units.percent(row.idle_share))
@@ -104,7 +104,7 @@ def _file_sheet(rows: Sequence[UsedFile], keys: Sequence[str], worlds: int) -> S
     return Sheet.of([*columns, *([WORLD] if worlds > 1 else ())], rows)
 
 
-def _file(row: UsedFile) -> str:
+def file_name(row: UsedFile) -> str:
     """The name; what stands for it in parentheses."""
     if row.naming == "others":
         return "(other files)"
@@ -117,7 +117,7 @@ def _duration(ns: int, calls: int) -> str:
     return units.duration(ns) if calls else NOTHING
 
 
-def _thread(row: Region) -> str:
+def busiest_thread(row: Region) -> str:
     """The thread with the most work; of a program of MPI with its rank."""
     thread = str(row.work_max_thread)
     return thread if row.work_max_rank < 0 else f"{thread} of {row.work_max_rank}"

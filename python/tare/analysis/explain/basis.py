@@ -78,8 +78,8 @@ class Basis:
             self.world = self.processes[0].world if self.processes else -1
         self.other_worlds = max(len(worlds) - 1, 0)
         self.net_ns = max((process.net_ns for process in self.processes), default=0)
-        # Of ranks that did not end by themselves, and of which it is not known in which call they are: how long
-        # their calls were only counted.
+        # Of ranks that did not end by themselves, and of which it is not known in which call they are: how
+        # long their calls were only counted.
         self.counting_ns = _counting_ns(run, self.world) if run.has_counted_time else {}
         # Where calls were only counted for some of the time: whether times are estimates for the whole run.
         # Else they are those of the time in which calls were measured. Who hangs makes no calls to count.
