@@ -33,7 +33,7 @@ constexpr std::size_t place_at(std::size_t number) {
 // The number of the first place behind so many bytes.
 constexpr std::size_t number_of(std::size_t bytes) {
   if (bytes <= small_bytes) return (bytes + step_bytes - 1) / step_bytes;
-  const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / small_bytes)) - 1;
+  const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / small_bytes / 2));
   const std::size_t unit = small_bytes / steps_a_doubling << doubling;
   return small_steps + steps_a_doubling * doubling + (bytes + unit - 1) / unit - steps_a_doubling;
 }
