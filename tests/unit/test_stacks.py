@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tare.analysis import code_diff, code_times, rank_differences, stack_tree, stacks
+from tare.analysis import code_diff, code_times, profile, rank_differences, stack_tree, stacks
 from tare.analysis.explain.finding import Finding
 from tare.analysis.profile import Chosen
 from tare.reporters import code_times as code_reporter
@@ -86,7 +86,7 @@ def test_the_whole_of_a_function_has_the_calls_that_it_makes_as_in_the_flame_gra
     def call(function: str, site: int, time_ns: int, rank: int) -> SimpleNamespace:
         return SimpleNamespace(
             world=0, rank=rank, site=site, function=function, time_ns=time_ns, timed=True, calls=1,
-            estimated_calls=0, time_error_ns=None, **dict.fromkeys(code_times.WHOLE_RUN),
+            estimated_calls=0, time_error_ns=None, **dict.fromkeys(profile.OF_WHOLE_RUN),
         )  # fmt: skip
 
     calls = [call("MPI_Send", 0, 70 * MS, 0), call("omp_parallel", 0, 10_000 * MS, 0)]

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 CODE = ("function", "line")
-WHOLE_RUN = [
-    f"whole_{name}" for name in ("calls", "calls_error", "time_ns", "time_error_ns", "bytes", "bytes_error")
-]
 INLINED = re.compile(r" \(inlined in (.+)\)$")
 
 Rank = tuple[int, int]  # world, rank
@@ -288,7 +285,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             file=row.file if code == "line" else None,
             line=row.line if code == "line" else None,
             object=row.object if code == "line" else None,
-            **fields(row, WHOLE_RUN),
+            **fields(row, profile.OF_WHOLE_RUN),
         )
 
 
