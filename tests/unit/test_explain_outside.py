@@ -89,7 +89,7 @@ def basis(
     return SimpleNamespace(
         outside_mpi=of,
         net_ns=NET_NS,
-        told_ns=NET_NS,
+        profiled_ns=NET_NS,
         ranks=ranks,
         has_threads=False,
         is_estimated=False,

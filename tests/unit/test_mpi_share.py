@@ -91,7 +91,7 @@ def test_without_mpi_it_takes_that_of_all_of_the_run_if_it_is_known_of_each_call
     known = explained(alone, sources=("files",))
     assert known.uses_mpi is False
     all_ns = 2 * S if error_ns == 0 else S // 5
-    assert (known.is_estimated, known.total_ns, known.told_ns) == (error_ns == 0, all_ns, all_ns)
+    assert (known.is_estimated, known.total_ns, known.profiled_ns) == (error_ns == 0, all_ns, all_ns)
 
 
 def test_what_times_are_of_is_said_of_those_of_all_of_the_run_and_of_samples() -> None:

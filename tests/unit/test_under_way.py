@@ -100,10 +100,12 @@ def test_of_calls_that_are_only_counted_it_is_said_since_when() -> None:
     )
     found = calls.only_counted(of)  # type: ignore[arg-type]
     assert found is not None and (found.ranks, found.time_ns, found.most_ns) == ((0, 1), 3 * S, 2 * S)
-    assert "calls of ranks 0-1 were only counted at last, for up to 2.00 s (10.0 % of the" in sentence(found)
+    assert "for the last 2.00 s at most, calls of ranks 0-1 were only counted (10.0 % of the" in sentence(
+        found
+    )
     of.counting_ns = {-1: S}
     without_rank = calls.only_counted(of)  # type: ignore[arg-type]
-    assert without_rank is not None and "Only counted: calls were only counted at last" in sentence(
+    assert without_rank is not None and "for the last 1.00 s, calls were only counted" in sentence(
         without_rank
     )
     of.counting_ns = {}

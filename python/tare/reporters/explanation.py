@@ -372,12 +372,11 @@ def _under_way(found: Finding) -> str:
 
 
 def _only_counted(found: Finding) -> str:
-    several = "up to " if len(found.ranks) > 1 else ""
+    longest = units.duration(found.most_ns or 0) + (" at most" if len(found.ranks) > 1 else "")
     whose = f"calls of {rank_numbers.named(found.ranks)}" if found.ranks else "calls"
     return (
-        f"Only counted: {whose} were only counted at last, for "
-        f"{several}{units.duration(found.most_ns or 0)} ({_takes(found)}): it is not known which calls these "
-        "are, or whether one of them hangs."
+        f"Only counted: for the last {longest}, {whose} were only counted ({_takes(found)}): it is not known "
+        "which calls these are, or whether one of them hangs."
     )
 
 

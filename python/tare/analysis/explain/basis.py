@@ -86,8 +86,10 @@ class Basis:
         hangs = max(self.counting_ns.values(), default=0) >= MIN_SHARE * self.net_ns
         self.is_estimated = run.has_counted_time and self._is_whole_run_known() and not hangs
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
-        # The longest time of a rank of which the profile is.
-        self.told_ns = max((p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0)
+        # The longest time of a rank that the profile covers, by measuring or by estimates.
+        self.profiled_ns = max(
+            (p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0
+        )
         # As if all ranks took part from the start to the end.
         self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)

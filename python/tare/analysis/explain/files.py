@@ -41,7 +41,11 @@ def _small(basis: Basis, of_line: Sequence[ProfileRow]) -> Finding | None:
     """Accesses of few bytes, so often that their number is what takes the time."""
     time_ns, calls = sum(row.time_ns for row in of_line), sum(row.calls for row in of_line)
     moved = sum(row.bytes for row in of_line)
-    rate = max((row.calls for row in of_line), default=0) / basis.told_ns * NS_PER_S if basis.told_ns else 0.0
+    rate = (
+        max((row.calls for row in of_line), default=0) / basis.profiled_ns * NS_PER_S
+        if basis.profiled_ns
+        else 0.0
+    )
     is_small = 0 < moved <= SMALL_BYTES * calls and rate >= OFTEN_PER_S
     if not is_small or basis.share(time_ns) < MIN_SHARE:
         return None

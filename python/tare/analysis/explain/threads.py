@@ -134,7 +134,7 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
     cost_ns = untold * sum(map(_cost_ns, of_line))
     team_ns = sum(of.team_ns for of in of_line)
     calls, time_ns = sum(of.calls for of in of_line), sum(of.time_ns for of in of_line)
-    rate = worst.calls / basis.told_ns * NS_PER_S if basis.told_ns else 0.0
+    rate = worst.calls / basis.profiled_ns * NS_PER_S if basis.profiled_ns else 0.0
     is_tiny = rate >= OFTEN_PER_S and time_ns <= SHORT_CALL_NS * calls
     return Finding(
         kind="tiny regions" if is_tiny else "idle threads",
