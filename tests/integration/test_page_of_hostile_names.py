@@ -45,11 +45,13 @@ def test_hostile_names_are_shown_and_do_nothing(hostile: Path, browser: Any) -> 
     assert opened.page.evaluate("document.documentElement.dataset.failed") is None, opened.complaints
     for chart in opened.page.query_selector_all(".chart"):
         chart.scroll_into_view_if_needed()
-    rows = opened.page.query_selector_all("#callsites .tabulator-row")
-    assert rows
-    for row in rows:
-        row.click()
-        row.hover()
+    for section in ("callsites", "openmp", "files"):
+        opened.page.locator(f"#{section}").scroll_into_view_if_needed()
+        rows = opened.page.query_selector_all(f"#{section} .tabulator-row")
+        assert rows, section
+        for row in rows:
+            row.click()
+            row.hover()
     for header in opened.page.query_selector_all(".tabulator-col"):
         header.hover()
     assert_unharmed(opened, hostile)

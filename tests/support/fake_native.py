@@ -184,6 +184,8 @@ SITES = [
 COMMUNICATORS = [made(COMPILED.Communicator, name="MPI_COMM_WORLD", size=2, key=0xABC, members=[(0, 1, 2)])]
 SCOPES: list[Any] = []
 STACK_SAMPLES: list[dict[str, Any]] = []  # a run without samples of stacks
+FILES: list[dict[str, Any]] = []  # and without other sources of events than MPI
+REGIONS: list[dict[str, Any]] = []
 MESSAGES: list[str] = []
 WARNINGS = ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
 EVENTS: list[dict[str, Any]] = [
@@ -369,7 +371,8 @@ class Timeline:
 
     def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
         cells = (rows * columns + 7) // 8 * 8
-        return bytes([100]) * cells + bytes(9 * cells) + bytes((2 * rows * columns + 7) // 8 * 8)
+        others = len(COMPILED.ACTIVITIES) - 1
+        return bytes([100]) * cells + bytes(others * cells) + bytes((2 * rows * columns + 7) // 8 * 8)
 
     def longest(self, most: int) -> tuple[int, int, bytes]:
         return 5, 2, struct.pack("<6d2I6i", 1e9, 1e9, 5e8, 5e8, 64, -1, 0, 1, 0, 1, 1, -1, 0, 0)
@@ -511,7 +514,8 @@ class Run:
 
     def table(self, name: str) -> Table:
         tables: dict[str, list[dict[str, Any]]] = {
-            "totals": FUNCTION_TOTALS, "locations": LOCATIONS, "stack_samples": STACK_SAMPLES
+            "totals": FUNCTION_TOTALS, "locations": LOCATIONS, "stack_samples": STACK_SAMPLES,
+            "files": FILES, "regions": REGIONS,
         }  # fmt: skip
         return table([] if name in self.empty else tables[name])
 

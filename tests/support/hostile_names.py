@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from made import made
 from some_run import metadata
+from tare.analysis.files import FIGURES
 from tare.analysis.rows import changed
 from tare.runs.metadata import Options, encode
 
@@ -41,29 +42,35 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
         "MESSAGES": ["what collecting says"],
         "STACK_SAMPLES": [
             {
-                "world": 0,
-                "rank": rank,
-                "thread": 0,
+                **_at(rank),
                 "thread_name": "worker",
-                "pid": 4711,
                 "activity": "program",
-                "site": 0,
-                "file": "/src/app.c",
-                "line": 12,
-                "caller": "exchange",
-                "object": "/bin/app",
-                "offset": 16,
-                "tail_call": None,
                 "path": "exchange",
                 "samples": 10 + 90 * rank,
                 "time_ns": (10 + 90 * rank) * 10_000_000,
             }
             for rank in (0, 1)
         ],
-    }
+        "FILES": [
+            {
+                **dict.fromkeys(FIGURES, 1),
+                "world": 0, "rank": rank, "pid": 4711, "threads": 1,
+                "file": "/data/in", "naming": "whole", "interface": "POSIX", "kind": "file",
+            }
+            for rank in (0, 1)
+        ],
+        "REGIONS": [
+            {
+                **_at(rank),
+                **dict.fromkeys(("regions", "calls"), 1),
+                **dict.fromkeys(("regions_ns", "team_ns", "work_ns", "idle_ns", "wait_ns"), 1_000_000),
+            }
+            for rank in (0, 1)
+        ],
+    }  # fmt: skip
     for name in (
         "PROCESSES", "LOCATIONS", "PROFILE", "PHASES", "FUNCTIONS", "SITES", "COMMUNICATORS", "EVENTS",
-        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "STACK_SAMPLES", "WARNINGS", "MESSAGES",
+        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "STACK_SAMPLES", "FILES", "REGIONS", "WARNINGS", "MESSAGES",
     ):  # fmt: skip
         rows = [*getattr(native, name), *more.get(name, [])]
         setter.setattr(native, name, _made_hostile(rows, evil))
@@ -76,11 +83,19 @@ def hostile_run_dir(folder: Path, evil: str = EVIL) -> Path:
     for name in ("sampled", "node.tare"):
         (run_dir / name).touch()
     meta = metadata(
-        segment_dir=str(run_dir), options=Options(trace=True), name=evil, host=evil, cwd=evil,
-        command=["./app", evil], environment={evil: evil},
+        segment_dir=str(run_dir), options=Options(trace=True, sources=("files", "openmp")),
+        name=evil, host=evil, cwd=evil, command=["./app", evil], environment={evil: evil},
     )  # fmt: skip
     (run_dir / "meta.json").write_bytes(encode(meta))
     return run_dir
+
+
+def _at(rank: int) -> dict[str, Any]:
+    """The columns of a row that is of a thread at a place."""
+    return {
+        "world": 0, "rank": rank, "pid": 4711, "thread": 0, "site": 0, "file": "/src/app.c", "line": 12,
+        "caller": "exchange", "object": "/bin/app", "offset": 16, "tail_call": None,
+    }  # fmt: skip
 
 
 def _made_hostile(value: Any, evil: str, key: str = "") -> Any:

@@ -26,6 +26,7 @@ from tare.streams import visible
 PRINTING = [
     "info", "explain", "profile", "profile --by site --paths", "profile --by line",
     "profile --by communicator",
+    "profile --by file", "profile --by region",
     "profile --by peer,communicator", "profile --by phase", "profile --by rank", "events", "samples",
     "recover", "diff",
 ]  # fmt: skip
