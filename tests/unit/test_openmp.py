@@ -122,7 +122,13 @@ def test_hybrid_efficiencies() -> None:
         partly = [PROCESSES[0], changed(PROCESSES[1], **unseen)]
         (unknown,) = hybrid_efficiencies(found, partly, ROWS)
         assert (unknown.parallel_efficiency, unknown.why_none) == (None, NOT_ALL)
-    texts = [text for _, text in openmp.sheet([hybrid]).rows]
+    figures, texts = zip(*openmp.sheet([hybrid]).rows, strict=True)
+    factors = ("load balance", "communication")
+    assert list(figures) == [
+        name
+        for product in ("MPI and OpenMP", "OpenMP alone")
+        for name in (product, *(f"{product}: {each}" for each in factors))
+    ]
     assert texts[0].startswith("35.0 %") and texts[3].startswith("53.8 %")
 
 

@@ -29,15 +29,19 @@ def show(out: Console, found: Sequence[HybridEfficiency]) -> None:
 
 
 def sheet(found: Sequence[HybridEfficiency]) -> Sheet:
-    """The same as a table."""
+    """The same as a table, whose figures have their product's name before theirs."""
     several = len(found) > 1
     headings = [Heading("Of", text=True)] * several
     headings += [Heading("Figure", text=True), Heading("Value", text=True)]
-    rows = [
-        [_title(each, several=True).removesuffix(": ")] * several + [label.strip(), " ".join(text.split())]
-        for each in found
-        for label, text in _lines(each)
-    ]
+    rows = []
+    for each in found:
+        product = ""
+        for label, text in _lines(each):
+            is_factor = label.startswith(" ")
+            product = product if is_factor else label
+            figure = f"{product}: {label.strip()}" if is_factor else label
+            of = [_title(each, several=True).removesuffix(": ")] * several
+            rows.append([*of, figure, " ".join(text.split())])
     return Sheet(headings, rows)
 
 

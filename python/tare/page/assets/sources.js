@@ -4,7 +4,7 @@
   const { element, format } = tare;
 
   function below(into, { left_out: leftOut, notes }) {
-    const more = leftOut ? [`${format.numberOf(leftOut, "row")} more are not shown: tare profile.`] : [];
+    const more = leftOut ? [`${format.numberOf(leftOut, "more row is", "more rows are")} in tare profile.`] : [];
     into.append(...[...notes, ...more].map((note) => element("p", { class: "hint" }, note)));
   }
   // The end of a long path says more than its begin.
