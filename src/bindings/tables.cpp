@@ -192,31 +192,33 @@ void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   run.def(
       "profile",
       [](const PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
-         const Names& communicators, const reader::Wanted& worlds) {
-        const reader::ProfileChoice choice{functions, communicators, ranks, worlds};
+         const Names& communicators, const reader::Wanted& worlds, bool callers_alone) {
+        const reader::ProfileChoice choice{functions, communicators, ranks, worlds, callers_alone};
         return Table(of.shared(), kind_of("profile"), [keys = profile_keys(by), choice](reader::Run& from) {
           return reader::profile_table(from, keys, choice);
         });
       },
       "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
-      "worlds"_a = nb::none(),
+      "worlds"_a = nb::none(), "callers_alone"_a = false,
       nb::sig("def profile(self, by: collections.abc.Sequence[str], "
               "functions: collections.abc.Sequence[str] | None = None, "
               "ranks: collections.abc.Sequence[int] | None = None, "
               "communicators: collections.abc.Sequence[str] | None = None, "
-              "worlds: collections.abc.Sequence[int] | None = None) -> Table[ProfileRow]"),
+              "worlds: collections.abc.Sequence[int] | None = None, "
+              "callers_alone: bool = False) -> Table[ProfileRow]"),
       "The profile by these keys; ValueError if there is no such key.");
   run.def(
       "expect_profile",
       [](PyRun& of, const std::vector<std::string>& by, const Names& functions, const reader::Wanted& ranks,
-         const Names& communicators, const reader::Wanted& worlds) {
+         const Names& communicators, const reader::Wanted& worlds, bool callers_alone) {
         const auto keys = profile_keys(by);
         const nb::gil_scoped_release unlocked;
-        of.run().expect(
-            reader::profile_questions(of.run(), reader::keys_of(keys), {functions, communicators, ranks, worlds}));
+        of.run().expect(reader::profile_questions(of.run(), reader::keys_of(keys),
+                                                  {functions, communicators, ranks, worlds, callers_alone}));
       },
       "by"_a, "functions"_a = nb::none(), "ranks"_a = nb::none(), "communicators"_a = nb::none(),
-      "worlds"_a = nb::none(), "The next reading of the profiles answers what it asks, too.");
+      "worlds"_a = nb::none(), "callers_alone"_a = false,
+      "The next reading of the profiles answers what it asks, too.");
   const auto define = [&](const char* name, const char* row,
                           Result<TableStream> (*make)(reader::Run&, const reader::TablesQuery&)) {
     const std::string signature = std::string("def ") + name +

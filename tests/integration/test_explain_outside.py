@@ -28,6 +28,22 @@ child.terminate()
 child.wait()
 sys.exit(int(sys.argv[1]))
 """
+HELPER = """
+import os, threading, time
+
+def compute(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+reading, writing = os.pipe()
+helper = threading.Thread(target=os.read, args=(reading, 1))
+helper.start()
+compute(0.5)
+os.write(writing, b"x")
+helper.join()
+compute(0.5)
+"""
 # One of each kind; the others take as long again.
 FIRST = (
     "late by a function",
@@ -81,6 +97,26 @@ def test_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
     assert "thread 1 works for " in said
     assert "ranks" not in said
     assert "trace" not in said
+
+
+def test_a_helper_thread_in_files_takes_none_of_the_time(tare: Path, tmp_path: Path) -> None:
+    """It waits half of the time for the thread that computes."""
+    script = tmp_path / "helper.py"
+    script.write_text(HELPER)
+    command: list[str | Path] = [
+        tare,
+        "run",
+        "--with",
+        "files",
+        "-o",
+        tmp_path / "run",
+        sys.executable,
+        script,
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    said = subprocess.run([tare, "explain", tmp_path / "run"], check=True, capture_output=True, text=True)
+    assert "Files:" not in said.stdout
+    assert "Threads beside the first are in files for " in said.stdout
 
 
 @pytest.mark.parametrize(("code", "has_ended_well"), [(0, True), (3, False)])

@@ -13,6 +13,7 @@ from tare.analysis.explain.basis import Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Losses
 from tare.analysis.rows import line_of, placed, row_place
+from tare.functions import meaning
 from tare.reporters.explanation import sentence
 
 MS = 1_000_000
@@ -81,6 +82,7 @@ def basis(
     of = outside.Outside(run_of(ranks), 0)
     of.__dict__.update(
         lines=list(lines),
+        of_files=[row for row in lines if meaning(row.function).source == "files"],
         regions=list(regions),
         files=list(used_files),
         code_times={},
@@ -336,23 +338,31 @@ def test_much_time_in_files_is_said_unless_it_is_told_of_a_late_rank() -> None:
     assert files.of_files(basis(lines=lines), told(is_late)) == []
 
 
-def test_a_helper_thread_that_waits_in_a_read_all_the_time_takes_none_of_the_ranks_time() -> None:
-    lines = [call("read", 1, 990), call("write", 1, 5), call("write", 0, 5)]
-    assert files.of_files(basis(lines=lines), told()) == []
-    found = described(lines, late())
-    assert (found.kind, found.longer_in) == ("load imbalance", "")
-    [found] = files.of_files(basis(lines=[*lines, call("write", 0, 800)]), told())
-    assert (found.ranks, found.time_ns) == ((0,), 805 * MS)
+def test_only_threads_that_call_mpi_take_the_time_of_ranks() -> None:
+    """A helper thread of rank 1 is in files for 400 of 1,000 ms."""
+    own = [call("read", 0, 50), call("omp_barrier", 0, 100)]
+    everywhere = [*own, call("read", 1, 400)]
+    run: Any = SimpleNamespace(
+        meta=SimpleNamespace(options=SimpleNamespace(sources=("files",))),
+        rows=list,
+        profile=lambda keys, callers_alone: own if callers_alone else everywhere,
+    )
+    of = outside.Outside(run, 0)
+    assert (of.of_files, of.lines, of.of_files_elsewhere_ns) == (own[:1], everywhere, 400 * MS)
 
 
-def test_of_calls_that_were_only_counted_the_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_calls_that_were_only_counted_the_time_is_estimated() -> None:
     """A tenth of the accesses was measured."""
     row = call("read", 0, 20, calls=2_000, bytes=2_000 * 4096)
     for name in ("calls", "time_ns", "bytes"):
         setattr(row, f"whole_{name}", 10 * getattr(row, name))
     setattr(row, "__match_args__", tuple(vars(row)))  # noqa: B010 - as rows of the native module have it
-    monkeypatch.setattr("tare.analysis.explain.outside.profile.summed", lambda run, by: [row])
-    run = run_of(2, meta=SimpleNamespace(options=SimpleNamespace(sources=["files"])))
+    run = run_of(
+        2,
+        meta=SimpleNamespace(options=SimpleNamespace(sources=["files"])),
+        rows=list,
+        profile=lambda keys, callers_alone: [row],
+    )
     of = basis()
     of.outside_mpi = outside.Outside(run, 0)
     assert files.of_files(of, told()) == []

@@ -191,16 +191,18 @@ class Run(Tables):
         ranks: Sequence[int] | None = None,
         communicators: Sequence[str] | None = None,
         worlds: Sequence[int] | None = None,
+        callers_alone: bool = False,
     ) -> Table[ProfileRow]:
         """The profile by one key or several: "site", "line", "function", "size", "communicator", "rank".
 
-        The others choose calls; None: all.
+        The others choose calls; None: all. `callers_alone`: those of threads that call MPI, or of the first
+        thread of a process without MPI.
         """
         wanted = list(dict.fromkeys([by] if isinstance(by, str) else by))
         if not wanted or (unknown := [key for key in wanted if key not in PROFILE_KEYS]):
             named = ", ".join(unknown) if wanted else "nothing"
             raise UsageError(f"the profile has no key {named}; there are {', '.join(PROFILE_KEYS)}")
-        return self._native.profile(wanted, functions, ranks or None, communicators, worlds)
+        return self._native.profile(wanted, functions, ranks or None, communicators, worlds, callers_alone)
 
     def calls_of(self, function: str) -> list[ProfileRow]:
         """The profile of the function, and of calls whose function is not known, by rank and communicator."""

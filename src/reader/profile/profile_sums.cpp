@@ -75,6 +75,14 @@ bool ProfileSummer::wants(const Process& process) const {
   return holds(query_.worlds, process.world) && holds(query_.ranks, process.record.rank);
 }
 
+bool ProfileSummer::wants(const Profile& profile) const {
+  if (!query_.callers_alone) return true;
+  if (process_->record.rank < 0) return profile.summary.number == 0;
+  return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
+    return row.calls != 0 && of_mpi_[FunctionNames::lookup(*process_->functions, row.function)];
+  });
+}
+
 bool ProfileSummer::wants(std::uint16_t function, std::int32_t communicator) const {
   return functions_[function] && holds(query_.communicators, communicator);
 }
@@ -85,6 +93,7 @@ void ProfileSummer::begin(const Process& process) {
 }
 
 void ProfileSummer::add(const Profile& profile) {
+  if (!wants(profile)) return;
   for (const ProfileRow& row : profile.rows) add(row);
   for (const CountedCalls& counted : profile.counted) add(counted);
 }

@@ -34,6 +34,7 @@ struct SumsQuery {
   Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
   std::vector<std::string> untimed{};  // functions of which only the number of calls is added up
+  bool callers_alone = false;          // leaves out threads that do not call MPI; without MPI, all but the first
 
   bool operator==(const SumsQuery&) const = default;
 };
@@ -89,6 +90,7 @@ class ProfileSummer {
 
   void add(const format::ProfileRow& row);
   void add(const format::CountedCalls& counted);
+  bool wants(const Profile& profile) const;
   bool wants(std::uint16_t function, std::int32_t communicator) const;
   Group& group_of(const SumKey& key);
   void touch(Group& group);

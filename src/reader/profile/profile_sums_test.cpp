@@ -149,5 +149,26 @@ TEST_F(ProfileSumsTest, TotalsOfAProcess) {
   EXPECT_EQ(run_.totals(9).net_ticks, 1800U);
 }
 
+// A helper thread of a rank, as one that waits for commands, takes none of the time of the rank.
+TEST(SumsOfCallers, LeaveOutThreadsThatDoNotCallMpi) {
+  const std::vector<format::ProfileRow> reads = {profile_row("read", 1, 5, 1000, 0)};
+  const auto read_ns = [&](std::int32_t rank) {
+    format::ProcessRecord process = process_record(0, ProcessState::exited);
+    process.rank = rank;
+    std::vector<format::ProfileRow> of_first = reads;
+    if (rank >= 0) of_first.push_back(profile_row("MPI_Init", 1, 1, 10, 0));
+    Profile of_helper;
+    of_helper.rows = reads;
+    of_helper.summary.number = 1;
+    const std::string file = functions_chunk() + process_chunk(process) + profile_chunk(process, 0, of_first) +
+                             profile_chunk(process, 1, of_helper);
+    reader::Run run = std::move(*reader::Run::of_memory(file));
+    const auto sums = run.profile_sums({.functions = {{"read"}}, .callers_alone = true});
+    return sums.size() == 1 ? sums[0].time_ns : -1;
+  };
+  EXPECT_EQ(read_ns(0), 1000);
+  EXPECT_EQ(read_ns(-1), 1000) << "without MPI, the first thread is left";
+}
+
 }  // namespace
 }  // namespace tare::reader

@@ -106,6 +106,7 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const ProfileChoice& choic
   query.worlds = choice.worlds;
   query.ranks = choice.ranks;
   query.functions = choice.functions;
+  query.callers_alone = choice.callers_alone;
   if (choice.communicators) query.communicators = communicators_named(run, *choice.communicators);
   if (keys.has_function()) return query;
   query.functions = names_of(run.functions(), [&](unsigned number) {
@@ -186,6 +187,7 @@ std::map<SumKey, WholeRun> whole_by_function(Run& run, const SumsQuery& query) {
   by_rank.worlds = query.worlds;
   by_rank.ranks = query.ranks;
   by_rank.functions = query.functions;
+  by_rank.callers_alone = query.callers_alone;
   std::map<SumKey, FunctionTotal> totals;
   for (const FunctionTotal& of : function_totals(run.processes(), run.profile_sums(by_rank))) {
     SumKey key{.world = of.world, .function = of.function};

@@ -24,6 +24,7 @@ struct ProfileKeys {
 struct ProfileChoice {
   std::optional<std::vector<std::string>> functions{}, communicators{};
   Wanted ranks{}, worlds{};
+  bool callers_alone = false;  // as in SumsQuery
 };
 
 // The same of the calls of a row in the whole run, where some were only counted. Nothing: it is not known.

@@ -68,6 +68,7 @@ class Basis:
         run.expect_profile(["line"])
         if run.meta.options.sources:
             run.expect_profile(["line", "rank"], ["site"])
+            run.expect_profile(["line", "rank"], callers_alone=True)
         run.expect_exchanges(MAX_GROUPS)
         worlds = by_world(run.processes)
         self.world = largest_world(run.processes)

@@ -114,6 +114,11 @@ def _notes(basis: Basis, found: Sequence[Finding]) -> list[str]:
         notes.append(_of_counted(basis, found))
         if basis.outside_mpi.leaves_regions_out:
             notes.append("How long threads idle in parallel regions of OpenMP is not known then.")
+    elsewhere_ns = basis.outside_mpi.of_files_elsewhere_ns
+    if basis.share(elsewhere_ns) >= MIN_MPI_SHARE:
+        who = "Threads that call no MPI" if basis.uses_mpi else "Threads beside the first"
+        duration = units.duration(elsewhere_ns)
+        notes.append(f"{who} are in files for {duration} in all: it is not known what waits for them.")
     trace = basis.run.total_trace(basis.world)
     if trace.dropped:
         dropped = units.number_of(trace.dropped, "record of the trace was", "records of the trace were")

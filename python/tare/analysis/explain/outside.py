@@ -43,8 +43,11 @@ class Outside:
         """Calls on files and constructs of OpenMP: a row for each line and rank."""
         if not self._run.meta.options.sources:
             return []
-        rows = (row for row in profile.summed(self._run, ["line", "rank"]) if row.timed)
-        found = [row for row in rows if row.world == self._world and meaning(row.function).source != "MPI"]
+        return [row for row in self._of_lines() if meaning(row.function).source != "MPI"]
+
+    def _of_lines(self, *, callers_alone: bool = False) -> list[ProfileRow]:
+        rows = self._run.rows(self._run.profile(["line", "rank"], callers_alone=callers_alone))
+        found = [row for row in rows if row.world == self._world and row.timed]
         return list(map(_of_whole_run, found)) if self._is_estimated else found
 
     @cached_property
@@ -70,17 +73,16 @@ class Outside:
 
     @cached_property
     def of_files(self) -> list[ProfileRow]:
-        """Calls on files, without ranks that are longer in them than outside MPI: other threads are there."""
-        rows = [row for row in self.lines if meaning(row.function).source == "files"]
-        times = added((row.rank, row.time_ns) for row in rows)
-        outside_ns = added(
-            (each.rank, each.threads_ns + each.counted_ns - each.mpi_ns)
-            for each in self._run.processes
-            if each.world == self._world
-        )
-        return [
-            row for row in rows if times[row.rank] <= outside_ns.get(-1 if row.rank is None else row.rank, 0)
-        ]
+        """Calls on files, of threads whose time is that of the ranks: a helper may wait in them for ever."""
+        if not self._run.meta.options.sources:
+            return []
+        return [row for row in self._of_lines(callers_alone=True) if meaning(row.function).source == "files"]
+
+    @property
+    def of_files_elsewhere_ns(self) -> int:
+        """How long other threads are in calls on files."""
+        everywhere = [row for row in self.lines if meaning(row.function).source == "files"]
+        return sum(row.time_ns for row in everywhere) - sum(row.time_ns for row in self.of_files)
 
     @cached_property
     def lock_paths(self) -> dict[tuple[str, Placed], list[Code]]:
