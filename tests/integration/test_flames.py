@@ -7,6 +7,7 @@ import io
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,21 @@ def test_functions_of_two_runs(measured: Measurement, tare: Path) -> None:
     done = subprocess.run([tare, "diff", run, run], capture_output=True, text=True, timeout=60, check=True)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("compute (inlined in second)"))
     assert re.fullmatch(r"compute \(inlined in second\)\s+compute\.h\s+.*\+0 ns\s+\d+ ms\s+no", line), line
+
+
+def test_without_mpi_the_graph_is_of_processes(tare: Path, tmp_path: Path, browser: Any) -> None:
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    run = tmp_path / "run"
+    for command in (
+        ["run", "--with", "stacks", "-o", run, sys.executable, "-c", spin],
+        ["report", run, "-o", tmp_path / "page.html"],
+    ):
+        words = [str(word) for word in (tare, *command)]
+        subprocess.run(words, capture_output=True, timeout=60, check=True)
+    context = browser.new_context(offline=True)
+    page = Opened(context.new_page(), f"{(tmp_path / 'page.html').as_uri()}#flames")
+    assert "All processes" in frames(page) and page.complaints == []
+    context.close()
 
 
 def test_the_graph_of_all_ranks_and_of_one_beside_the_mean(page: Opened, measured: Measurement) -> None:

@@ -16,11 +16,11 @@
   const mixed = (name, part) => `color-mix(in srgb, var(--${name}) ${part}%, var(--surface))`;
 
   // What is drawn: the time of all ranks or of one, or one beside the mean of all.
-  function graphOf(flames, of, isBesideMean) {
+  function graphOf(flames, everyone, of, isBesideMean) {
     const { parent, merged, place, lines } = flames;
     const children = parent.map(() => []);
     for (let node = 1; node < parent.length; ++node) children[parent[node]].push(node);
-    const text = (node) => (node === 0 ? (of.rank === undefined ? "All ranks" : `Rank ${of.rank}`) : merged[node] ? `${format.grouped(merged[node])} smaller` : flames.short[node]);
+    const text = (node) => (node === 0 ? (of.rank === undefined ? everyone : `Rank ${of.rank}`) : merged[node] ? `${format.grouped(merged[node])} smaller` : flames.short[node]);
     const mean = (node) => of.time_ns[node] - of.more_ns[node];
     const most = isBesideMean ? Math.max(1, ...of.more_ns.map((ns, node) => (of.certain[node] ? Math.abs(ns) : 0))) : 1;
     const difference = (node) => `${format.duration(Math.abs(of.more_ns[node]))}${of.more_error_ns[node] ? ` (± ${format.duration(of.more_error_ns[node])})` : ""} ${of.more_ns[node] < 0 ? "less" : "more"} than the mean of the ranks${of.certain[node] ? "" : ", which may be chance"}`;
@@ -64,7 +64,8 @@
   const CAPTION = "A frame is as wide as the time of a function with all that it calls: processor time in the program's code by samples of the stacks, and time in calls of MPI and other sources as measured, waiting included. All threads count. Time in which a thread had no processor, outside of calls, is not in it.";
 
   function draw(into, content) {
-    const { flames } = content;
+    const { flames, overview } = content;
+    const everyone = overview.uses_mpi ? "All ranks" : "All processes";
     const title = element("h2", {}, "Flame graph");
     into.append(title, element("p", { class: "lead" }, CAPTION));
     const notes = [
@@ -79,7 +80,7 @@
 
     const name = (of) => `${flames.worlds > 1 ? `World ${of.world}, rank` : "Rank"} ${of.rank}`;
     const key = (of) => `${of.world}.${of.rank}`;
-    const select = element("select", { "aria-label": "Time of" }, element("option", { value: "" }, "All ranks"), flames.ranks.map((of) => element("option", { value: key(of) }, name(of))));
+    const select = element("select", { "aria-label": "Time of" }, element("option", { value: "" }, everyone), flames.ranks.map((of) => element("option", { value: key(of) }, name(of))));
     const beside = element("button", { type: "button", title: "Colours say where this rank has more time than the mean of all ranks" }, "Beside the mean");
     const search = element("input", { type: "search", placeholder: "Search", "aria-label": "Search functions of the flame graph" });
     const out = element("button", { type: "button", onclick: () => made.zoom(flames.parent[made.top()]) }, "Zoom out");
@@ -115,7 +116,7 @@
       select.value = isOfRank ? key(of) : "";
       beside.hidden = !isOfRank;
       beside.setAttribute("aria-pressed", String(isBesideMean));
-      graph = graphOf(flames, of, isBesideMean);
+      graph = graphOf(flames, everyone, of, isBesideMean);
       graph.onZoom = (top, narrow) => {
         out.disabled = top === 0;
         hint.textContent = [
