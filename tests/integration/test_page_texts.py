@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from browser import Opened
 from environments import ROOT
+from tare import units
 from tare.page import content, document, timeline
 from tare.reporters import summary
 from tare.runs.retiming import Times
@@ -165,6 +166,17 @@ def test_neighbouring_ranks_are_of_one_world(show: Show, of_run: Content) -> Non
     assert {at: count for at, count in enumerate(shares["values"][0]) if count} == {12: 450, 37: 449}
 
 
+def test_numbers_are_rounded_as_in_the_terminal(show: Show, of_run: Content) -> None:
+    page = show(of_run).page
+    sizes = [*range(0, 3000, 7), 320_000, 321_024, 12.25 * 1024, 12.75 * 1024, 1.125 * 1024, 2**20 * 312.5]
+    times = [0.5, 1.5, 2.5, 1125, 12_250, 312_500, 313_500, 100_500_000_000, 101_500_000_000, 99_950_000]
+    shares = [0.0, 0.00125, 0.0625, 0.15625, 0.33333, 0.0015, 0.5, 0.99950, 1.0]
+    for name, rule, values in (
+        ("size", units.size, sizes), ("duration", units.duration, times), ("percent", units.percent, shares)
+    ):  # fmt: skip
+        assert page.evaluate(f"all => all.map(tare.format.{name})", values) == [*map(rule, values)]
+
+
 def test_a_program_without_mpi(show: Show, of_run: Content) -> None:
     of_run["overview"] |= {"uses_mpi": False, "parts": [], "mpi_share": None, "efficiency": [], "mpi_ns": 0}
     of_run["ranks"]["columns"]["rank"] = [-1 for _ in of_run["ranks"]["columns"]["rank"]]
@@ -208,7 +220,7 @@ def test_regions_and_files_are_shown_where_they_were_recorded(show: Show, of_run
     assert cells == [
         "smooth", "a.c:8", "1", "5", "1.15 s", "2", "841 ms", "1.10 s", "3 of 1", "622 ms", "27.0 %",
     ]  # fmt: skip
-    assert page.texts("#openmp .hint") == ["Not all is known.", "2 rows more are not shown: tare profile."]
+    assert page.texts("#openmp .hint") == ["Not all is known.", "2 more rows are in tare profile."]
     assert page.texts("#openmp dd") == ["60.3 %"]
     name = ("/d/" + "<b>x" * 10)[-33:]
     cells = page.texts("#files .tabulator-row .tabulator-cell")

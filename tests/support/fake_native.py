@@ -117,8 +117,8 @@ def row(
 
 def location(rank: int, records: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
     return {
-        "world": 0, "rank": rank, "location": thread, "thread": thread, "thread_name": None,
-        "calls": 14, "counted": 4, "records": records, "bytes": 10 * records,
+        "world": 0, "rank": rank, "pid": 100 + rank, "location": thread, "thread": thread,
+        "thread_name": None, "calls": 14, "counted": 4, "records": records, "bytes": 10 * records,
         "dropped": dropped, "flushes": records // 1000, "flush_ns": 40_000, "flush_bytes": 10 * records,
         "drains": 0, "drain_ns": 0, "drain_bytes": 0,
             "offload_points": 0, "offloads": 0, "offloads_lost": 0,
@@ -236,6 +236,7 @@ def profile(
     ranks: Sequence[int] | None = None,
     communicators: Sequence[str] | None = None,
     worlds: Sequence[int] | None = None,
+    callers_alone: bool = False,
     *,
     rows: Sequence[dict[str, Any]] | None = None,
     sites: Sequence[Any] | None = None,

@@ -391,7 +391,8 @@ def test_what_runs_differ_in_is_named() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (Options(trace=True, budget=0.01, budget_bytes=1 << 20), "trace, budget 0.01, budget_bytes 1048576"),
+        (Options(trace=True, budget=0.01, budget_bytes=1 << 20), "trace, budget 1 %, budget_bytes 1048576"),
+        (Options(sources=("files", "stacks"), weigh=0.5), "sources files,stacks, weigh 50 %"),
         (Options(monitor="1s"), "monitor 1s"),
         (Options(keep_env=("MKL_*",), group="staff"), "none"),  # they change nothing in what is measured
     ],

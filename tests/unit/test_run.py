@@ -145,6 +145,8 @@ def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path, options: list[st
         (["run", "-o", "", "--", "true"], 2, "'' is not a name"),
         (["run", "--keep", "last:1s", "--policy", "drop", "--", "true"], 2, "leave out --policy drop"),
         (["run", "--keep", "last:1s", "--drain", "tared", "--", "true"], 2, "is not drained; leave out one"),
+        (["run", "--keep", "last:1s", "--write", "none", "--", "true"], 2, "leave out --write none"),
+        (["run", "--with", ",", "--", "true"], 2, "'' is no source of events"),
         (["run", "--keep", "last:1M", "--buffer", "1M", "--", "true"], 2, "leave out --buffer"),
         (["run"], 2, "tare: missing argument 'COMMAND'; see tare run --help"),
         (["run", "--frobnicate", "--", "true"], 2, "tare: no such option: --frobnicate"),

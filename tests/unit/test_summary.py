@@ -40,7 +40,7 @@ def test_many_ranks_are_summarised(recording: Run) -> None:
     states = ["killed" if rank % 2 else "finished" for rank in range(40)]
     set_processes(recording, [fake_native.process(rank, rank * 10**6, states[rank]) for rank in range(40)])
     text = shown(recording)
-    assert "40 on 1 host, 20 finished, 20 killed (rank 1, 3, 5, 7 and 16 more)" in text
+    assert "40 on 1 host, 20 finished, 20 killed (ranks 1, 3, 5, 7 and 16 more)" in text
     assert "% (rank 39)" in text
     assert "Net time" not in text
 
@@ -51,9 +51,27 @@ def test_the_ranks_that_failed_stand_behind_how_they_ended(recording: Run) -> No
     recording.__dict__["missing"] = [Missing(world=0, size=6, ranks=[(5, 5)])]
     text = " ".join(shown(recording).split())
     assert (
-        "5 of 6 on 1 host, 1 finished, 1 exited (rank 3), 2 killed (rank 1, 4), 1 running, 1 missing" in text
+        "5 of 6 on 1 host, 1 finished, 1 exited (rank 3), 2 killed (ranks 1, 4), 1 running, 1 missing" in text
     )
     assert "missing (" not in text
+
+
+def test_processes_without_a_rank_have_their_numbers(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = ["finished", "killed", "killed"]
+    alone = {"abi": "none", "mpi": "", "size": -1}
+    set_processes(
+        recording,
+        [
+            changed(fake_native.process(rank, 0, state), rank=-1, pid=4711 + rank, **alone)
+            for rank, state in enumerate(states)
+        ],
+    )
+    have_locations(monkeypatch, [{**fake_native.location(-1, 1), "pid": 4711 + rank} for rank in range(3)])
+    lines = info(recording)
+    said = " ".join(" ".join(lines).split())
+    assert "3 on 1 host, 1 finished, 2 killed (processes 4712, 4713)" in said
+    at = lines.index("Locations (a thread, with its buffer)")
+    assert [line.split()[0] for line in lines[at + 1 : at + 5]] == ["Process", "4711", "4712", "4713"]
 
 
 def test_worlds_are_told_apart_where_there_are_several(recording: Run) -> None:

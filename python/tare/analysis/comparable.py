@@ -114,8 +114,15 @@ def _options(run: Run) -> str:
     for field in dataclasses.fields(Options):
         value = getattr(run.meta.options, field.name)
         if value != field.default and field.name not in ELSEWHERE:
-            chosen.append(field.name if value is True else f"{field.name} {value}")
+            chosen.append(field.name if value is True else f"{field.name} {_option(field.name, value)}")
     return ", ".join(chosen) or "none"
+
+
+def _option(name: str, value: object) -> str:
+    """The value as a user gives it."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{100 * value:g} %" if name in ("budget", "weigh") and isinstance(value, float) else str(value)
 
 
 _VALUES: dict[str, Callable[[Run], str]] = {

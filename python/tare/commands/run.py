@@ -268,6 +268,8 @@ def run(
     if stack_rate is not None and "stacks" not in sources:
         raise UsageError("--stack-rate goes with --with stacks")
     chosen_policy = _policy(policy, keep)
+    if keep is not None and write is Write.none:
+        raise UsageError("--keep is for records that are written: leave out --write none")
     if budget is not None:
         _check_alone(
             {

@@ -39,7 +39,7 @@ class Budget:
 
 def sources(text: str) -> tuple[str, ...]:
     """Names of sources of events, with commas between them, in the order of the alphabet."""
-    names = sorted({name.strip() for name in text.split(",")} - {""})
+    names = sorted({name.strip() for name in text.split(",")} - {""}) or [""]
     if unknown := [name for name in names if name not in functions.SOURCES]:
         raise ValueError(f"'{unknown[0]}' is no source of events; there are {', '.join(functions.SOURCES)}")
     return tuple(names)

@@ -40,8 +40,8 @@ def of_run(run: Run) -> dict[str, Any]:
 def flushes(run: Run) -> list[dict[str, Any]]:
     """Locations that wrote events out, or lost some."""
     kept = (
-        "world", "rank", "location", "records", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
-        "drains", "drain_ns",
+        "world", "rank", "pid", "location", "records", "bytes", "dropped", "flushes", "flush_ns",
+        "flush_bytes", "drains", "drain_ns",
     )  # fmt: skip
     rows = run.rows(run.locations)
     return [fields(row, kept) for row in rows if row.records or row.flushes or row.dropped]

@@ -36,9 +36,12 @@ def _where(group: endings.LastCall) -> str:
 
 
 def _who(processes: Sequence[Process], worlds: int) -> str:
-    """The ranks of these processes of one world, or how many processes without a rank they are."""
+    """The ranks of these processes of one world, or the numbers of processes without a rank."""
     found = [process.rank for process in processes if process.rank >= 0]
     if not found:
-        return f"{units.number_of(len(processes), 'process', 'processes')} without a rank"
+        pids = ", ".join(str(process.pid) for process in processes[:LISTED])
+        if len(processes) > LISTED:
+            return f"{len(processes):,} processes ({pids}, …)"
+        return f"{units.noun(len(processes), 'process', 'processes')} {pids}"
     of = f" of world {processes[0].world}" if worlds > 1 else ""
     return f"{rank_numbers.named(found)}{of}"

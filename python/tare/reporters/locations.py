@@ -54,9 +54,12 @@ def sheet(locations: Sequence[LocationsRow], worlds: int) -> Sheet:
 
 
 def _list(locations: Sequence[LocationsRow], worlds: int, figures: Sequence[Figured]) -> Sheet:
+    whose = Column("Rank", cell=lambda row: terminal.rank(row.rank, row.pid))
+    if all(row.rank < 0 for row in locations):
+        whose = Column("Process", cell=lambda row: str(row.pid))
     columns = [
         *([WORLD] if worlds > 1 else ()),
-        Column("Rank", cell=lambda row: terminal.rank(row.rank)),
+        whose,
         Column("Thread", cell=lambda row: str(row.thread)),
         *(Column(title, cell=partial(_cell, figure, shown)) for title, figure, shown in figures),
     ]
@@ -92,4 +95,4 @@ def _place(location: LocationsRow, worlds: int) -> str:
     """Rank, and thread if it is not the first; with its world, where there are several."""
     world = f"{location.world}:" if worlds > 1 else ""
     thread = f"/{location.thread}" if location.thread else ""
-    return f"{world}{terminal.rank(location.rank)}{thread}"
+    return f"{world}{terminal.rank(location.rank, location.pid)}{thread}"

@@ -145,7 +145,7 @@ def _ranks(recording: Run) -> str:
     parts = [f"{len(processes)}{of} on {units.number_of(hosts, 'host')}"]
     for state, number in states.items():
         alike = [process for process in processes if process.state == state]
-        which = f" (rank {_some_ranks(alike)})" if state in endings.EARLY and not have_all_failed else ""
+        which = f" ({_named(alike)})" if state in endings.EARLY and not have_all_failed else ""
         parts.append(f"{number} {state}{which}")
     text = ", ".join([*parts, *([f"{lacking} missing"] if lacking else [])])
     if every > len(processes):
@@ -153,10 +153,14 @@ def _ranks(recording: Run) -> str:
     return text
 
 
-def _some_ranks(processes: Sequence[Process]) -> str:
-    names = [terminal.rank(process.rank) for process in processes[:UNWELL_LISTED]]
-    more = len(processes) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+def _named(processes: Sequence[Process]) -> str:
+    """ "rank 0", "ranks 0, 1 and 3 more", "processes 4711, 4712"."""
+    listed = processes[:UNWELL_LISTED]
+    have_ranks = all(process.rank >= 0 for process in listed)
+    what = units.noun(len(processes), *(("rank", "ranks") if have_ranks else ("process", "processes")))
+    names = ", ".join(str(process.rank if have_ranks else process.pid) for process in listed)
+    more = len(processes) - len(listed)
+    return f"{what} {names}{f' and {more} more' if more else ''}"
 
 
 def _spread(processes: Sequence[Process]) -> str:
@@ -221,7 +225,7 @@ def _first_end(recording: Run) -> str | None:
     earliest = min(found.processes, key=endings.end_ns)
     after = units.duration(max(endings.end_ns(earliest) - recording.start_ns, 0))
     several = len(found.processes) > 1
-    who = f"rank{'s' * several} {_some_ranks(found.processes)}"
+    who = _named(found.processes)
     if not found.is_certain:
         return f"perhaps {who}, of which nothing was seen later than {after} after the start"
     ways = dict.fromkeys(map(endings.describe, found.processes))

@@ -93,6 +93,7 @@ Result<TableStream> location_table(Run& run) {
     const Process& process = run.processes()[location.process];
     const Totals& totals = location.totals;
     rows.push_back({.world_rank = {process.world, process.record.rank},
+                    .pid = process.record.pid,
                     .location = static_cast<std::int32_t>(location.block),
                     .thread = static_cast<std::int32_t>(location.thread),
                     .thread_name = texts.thread_name(process, location.thread),

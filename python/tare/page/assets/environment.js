@@ -37,10 +37,10 @@
     into.append(holder);
     tare.table(holder, {
       name: "flushes", label: "flushes", rows: flushes.map((row, id) => ({ ...row, id, mean_ns: row.flushes ? row.flush_ns / row.flushes : null })), sort: ["flush_ns", "desc"],
-      text: (row) => `rank ${row.rank}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
+      text: (row) => `rank ${row.rank}, process ${row.pid}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
       columns: [
         ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
-        { title: "Rank", field: "rank", kind: "rank" }, { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
+        tare.whose(overview), { title: "Location", field: "location" }, { title: "Records", field: "records" }, { title: "On disk", field: "bytes", kind: "size" },
         { title: "Flushes", field: "flushes" }, { title: "Flushing", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
         { title: "Written", field: "flush_bytes", kind: "size" }, { title: "Dropped", field: "dropped" },
       ],

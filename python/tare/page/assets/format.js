@@ -3,20 +3,26 @@ const tare = {};
 (() => {
   "use strict";
   const NOTHING = "-";
-  const three = (value) => (value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2));
+  // As Python rounds: what lies in the middle between two numbers goes to the even one.
+  function fixed(value, digits) {
+    const scaled = value * 10 ** digits;
+    const isInTheMiddle = Number.isInteger(value * 2 ** (digits + 1)) && Math.abs(scaled % 1) === 0.5;
+    return (isInTheMiddle ? (2 * Math.round(scaled / 2)) / 10 ** digits : value).toFixed(digits);
+  }
+  const three = (value) => fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 
   function duration(ns) {
     if (ns === null || ns === undefined) return NOTHING;
-    if (ns >= 100e9) return `${Math.round(ns / 1e9).toLocaleString("en-US")} s`;
+    if (ns >= 100e9) return `${Number(fixed(ns / 1e9, 0)).toLocaleString("en-US")} s`;
     for (const [scale, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) if (ns >= scale) return `${three(ns / scale)} ${unit}`;
-    return `${ns.toFixed(0)} ns`;
+    return `${fixed(ns, 0)} ns`;
   }
   function size(bytes) {
     if (bytes === null || bytes === undefined) return NOTHING;
     for (const [power, unit] of [[4, "TiB"], [3, "GiB"], [2, "MiB"], [1, "KiB"]]) {
       if (bytes >= 1024 ** power) return `${three(bytes / 1024 ** power)} ${unit}`;
     }
-    return `${bytes.toFixed(0)} B`;
+    return `${fixed(bytes, 0)} B`;
   }
   const whole = (bytes) => size(bytes).replace(/\.0+(?= )/, "").replace(/(\.\d)0(?= )/, "$1");
   const sizeRange = (from, to) => (to - from <= 1 ? `${from} B` : `${whole(from)} – ${whole(to)}`);
@@ -30,8 +36,8 @@ const tare = {};
   const rank = (number) => (number === null || number === undefined || number < 0 ? NOTHING : String(number));
   // A time of calls, as estimated as `tare profile` says by "~".
   const time = ({ time_ns: ns, estimated_calls: estimated }) => (ns !== null && estimated ? `~${duration(ns)}` : duration(ns));
-  const percent = (share) => (share === null || share === undefined ? NOTHING : `${(100 * share).toFixed(1)} %`);
-  const percent2 = (share) => `${(100 * share).toFixed(2)} %`;
+  const percent = (share) => (share === null || share === undefined ? NOTHING : `${fixed(100 * share, 1)} %`);
+  const percent2 = (share) => `${fixed(100 * share, 2)} %`;
 
   // An element: attributes, then children, of which texts become text.
   function element(tag, attributes = {}, ...children) {
@@ -57,6 +63,8 @@ const tare = {};
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;
+  // The column that names whose a row is.
+  tare.whose = (overview) => (overview.uses_mpi ? { title: "Rank", field: "rank", kind: "rank", minWidth: 70 } : { title: "Process", field: "pid", kind: "rank", minWidth: 70 });
   // What a section has to say of the worlds that it leaves out.
   tare.ofWorld = ({ overview }, world) => (overview.worlds > 1 ? ` This is of world ${world} alone.` : "");
   tare.aloneOf = (of, world) => tare.ofWorld(of, world) && element("p", { class: "hint" }, tare.ofWorld(of, world));

@@ -19,14 +19,13 @@
         element("dl", {}, openmp.efficiencies.flatMap((cells) => [element("dt", {}, cells.slice(0, -1).join(": ")), element("dd", {}, cells[cells.length - 1])]))));
     const holder = element("div", {});
     into.append(holder);
-    const whose = overview.uses_mpi ? { title: "Rank", field: "rank", kind: "rank", minWidth: 70 } : { title: "Process", field: "pid", kind: "rank", minWidth: 70 };
     tare.table(holder, {
       name: "regions", label: "parallel regions", rows, sort: ["idle_ns", "desc"],
       text: (row) => `${row.caller} ${row.where}`,
       columns: [
         { title: "Region in", field: "caller", kind: "text" },
         { title: "Where", field: "where", kind: "text", hover: (row) => (row.file ? `${row.file}:${row.line}` : "") },
-        ...(overview.worlds > 1 ? [{ title: "World", field: "world", kind: "rank" }] : []), whose,
+        ...(overview.worlds > 1 ? [{ title: "World", field: "world", kind: "rank" }] : []), tare.whose(overview),
         { title: "Calls", field: "calls" }, { title: "Time", field: "time_ns", kind: "time" }, { title: "Threads", field: "threads", minWidth: 70 },
         { title: "Mean work", field: "work_mean_ns", kind: "time" }, { title: "Most work", field: "work_max_ns", kind: "time" }, { title: "By thread", field: "thread", kind: "text", minWidth: 70, grow: 1 },
         { title: "Idle time", field: "idle_ns", kind: "time" }, { title: "Idle", field: "idle_share", kind: "share" },
