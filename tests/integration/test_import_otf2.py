@@ -148,6 +148,55 @@ def test_what_was_probed_and_then_received(tare: Path, tmp_path: Path) -> None:
     assert received["MPI_Imrecv"] == 2 * (40 + 41 + 42)
 
 
+AROUND = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int threads, rank, data[10] = {0};
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 3; ++i) {
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp master
+      {
+        MPI_Sendrecv_replace(data, 10, MPI_INT, 1 - rank, 1, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        fclose(fopen(argv[0], "r"));
+      }
+#pragma omp barrier
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+}
+"""
+
+
+def test_what_contains_calls_of_mpi_does_not_swallow_them(tare: Path, tmp_path: Path) -> None:
+    """Constructs of OpenMP and calls on files are regions of the program."""
+    source = tmp_path / "around.c"
+    source.write_text(AROUND)
+    program = compile_c(OPENMPI, [source], tmp_path / "around", "-fopenmp")
+    options = ["--trace", "--with", "openmp", "--with", "files"]
+    original = measure(tare, OPENMPI, 2, [program], tmp_path / "run", *options).directory
+    archive = exported(tare, original, "otf2", tmp_path / "out")
+    done = import_trace(tare, archive, tmp_path / "back")
+    back = tmp_path / "back"
+    assert (done.stdout, done.stderr) == (f"{back}: 16 MPI calls of 2 processes\n", "")
+    assert messages(back) == messages(original) and messages(back).total() == 6
+
+    def of_mpi(of: Path) -> list[dict[str, Any]]:
+        return [row for row in profile(tare, of, "function,rank") if row["function"].startswith("MPI_")]
+
+    for one, other in zip(of_mpi(back), of_mpi(original), strict=True):
+        assert one == {**other, "time_ns": pytest.approx(other["time_ns"], abs=other["calls"])}
+    regions = [row for row in rows(tare, back) if row.get("kind") == "region"]
+    begins = Counter(row["name"] for row in regions if row["begin"])
+    assert begins["omp_parallel"] == 6 and begins["omp_implicit_task"] == 12
+    assert begins["omp_barrier"] == 12 and begins["fopen"] == begins["fclose"] == 6
+    assert begins == Counter(row["name"] for row in regions if not row["begin"])
+
+
 def test_calls_of_a_library_without_source(tare: Path, tmp_path: Path) -> None:
     """libHYPRE has no debug information: its calls are shown at the program's lines, as in the original."""
     program = ROOT / "build" / "release" / "workloads" / "diffusion"

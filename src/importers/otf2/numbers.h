@@ -17,7 +17,7 @@ class MpiFunctions {
   // By the names of regions.
   explicit MpiFunctions(const ArchiveDefinitions& definitions);
 
-  // The number in tare's table of functions; 0: tare does not know the function.
+  // The number in tare's table of functions; 0: it is no function of MPI that tare knows.
   std::uint16_t of(OTF2_RegionRef region) const {
     const auto found = by_region_.find(region);
     return found == by_region_.end() ? std::uint16_t{0} : found->second;
