@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reader/events/event_stream.h"
+#include "reader/events/traced_time.h"
 #include "reader/matching/call_role.h"
 #include "reader/matching/channels.h"
 #include "reader/replay/replay_engine.h"
@@ -50,7 +51,7 @@ struct Thread {
 // A process.
 struct Rank {
   const Process* process = nullptr;
-  std::int64_t begin_ns = 0, end_ns = 0;  // of its net time
+  std::int64_t begin_ns = 0, end_ns = 0;  // of its traced time
   std::int64_t start_ns = 0;              // begin_ns, relative to the first process of its host
   Thread first;                           // lives from begin to end
   bool is_first_known = false;
@@ -77,7 +78,7 @@ class World {
  public:
   World(const Run& run, const std::vector<CallRole>& roles) : run_(run), roles_(roles) {}
 
-  void add(const Process& process);
+  void add(const Process& process, const TracedTime& time);
   // To be called after all processes have been added.
   void start();
   void add(const EventRow& row);
@@ -126,12 +127,11 @@ class World {
   std::string obstacle_;
 };
 
-void World::add(const Process& process) {
-  const ProcessRecord& r = process.record;
-  Rank& rank = ranks_[r.rank];
+void World::add(const Process& process, const TracedTime& time) {
+  Rank& rank = ranks_[process.record.rank];
   rank.process = &process;
-  rank.begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
-  rank.end_ns = process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end);
+  rank.begin_ns = time.begin_ns;
+  rank.end_ns = time.end_ns;
 }
 
 // Sets the start of each rank relative to the first one of its host. Clocks of different hosts are not compared.
@@ -511,8 +511,10 @@ ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
 Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<Without>& changes) {
   const std::vector<CallRole> roles = roles_of_calls(run.functions());
   std::map<int, World> worlds;
-  for (const Process& process : run.processes())
-    if (process.record.rank >= 0) worlds.try_emplace(process.world, run, roles).first->second.add(process);
+  const std::vector<TracedTime> times = traced_times(run);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (const Process& process = run.processes()[i]; process.record.rank >= 0)
+      worlds.try_emplace(process.world, run, roles).first->second.add(process, times[i]);
   for (auto& [number, world] : worlds) world.start();
   auto events = EventStream::open(run, {.lists_all_requests = true});
   if (!events) return events.failure();

@@ -52,6 +52,15 @@ TEST_F(ReplayTest, TransferAloneIsGone) {
   expect(2000, 2000, 2700);
 }
 
+TEST_F(ReplayTest, BeginsWithWhatAFlightRecorderHasKept) {
+  for (Script& rank : ranks) rank.is_overwritten(100'000);
+  ranks[0].call("MPI_Barrier", 310);
+  ranks[1].compute(300);
+  ranks[1].call("MPI_Barrier", 10);
+  for (Script& rank : ranks) rank.compute(1000);
+  expect(1000, 1300, 1310);
+}
+
 TEST_F(ReplayTest, APipelineStaysSerial) {
   // Rank 1 can only begin after rank 0 has ended.
   ranks[0].compute(1000);

@@ -111,6 +111,7 @@ std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThr
     auto process = process_record(i, ProcessState::exited);
     process.size = size;
     process.thread_level = second.empty() ? 0 : 3;
+    if (ranks[i].keeps_newest()) process.flags |= overwrites;
     process.finalize_enter = ranks[i].now();
     process.end = ranks[i].now() + 100;
     process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};

@@ -47,6 +47,11 @@ class Script {
   void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
   void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
   void loses();
+  // Only the newest events are kept. What the rank did in these `ticks` is not known.
+  void is_overwritten(std::uint64_t ticks) {
+    keeps_newest_ = true;
+    now_ += ticks;
+  }
   // A gap of `ticks` in the trace that ends with a traced spell. `flags`: further format::SpellFlags of it.
   void is_left_out(std::uint64_t ticks, std::uint32_t number, unsigned flags = 0);
   // A spell begins.
@@ -55,6 +60,7 @@ class Script {
   void flushes(std::uint64_t ticks);
 
   std::uint64_t now() const { return now_; }
+  bool keeps_newest() const { return keeps_newest_; }
   const std::string& records() const { return records_; }
   // The definitions of its spells.
   const std::string& definitions() const { return definitions_; }
@@ -63,6 +69,7 @@ class Script {
 
  private:
   std::uint64_t now_ = init_leave;
+  bool keeps_newest_ = false;
   std::uint32_t site_ = 1;
   std::uint64_t last_ticks_ = 0;  // of the last call
   std::string records_, definitions_;

@@ -6,25 +6,16 @@
 #include <utility>
 
 #include "reader/events/event_stream.h"
+#include "reader/events/traced_time.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
 
-struct NetTime {
-  std::int64_t begin_ns, end_ns;
-};
-
-NetTime net_time(const Process& process) {
-  const format::ProcessRecord& r = process.record;
-  return {process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach),
-          process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end)};
-}
-
 using Handovers = std::vector<std::vector<Handover>>;  // by thread, sorted by time
 
 // Follows the path backwards from the end of a thread. Appends the pieces, the last one first.
-void walk(const Handovers& handovers, std::uint32_t thread, const NetTime& net, std::vector<PathPiece>& path) {
+void walk(const Handovers& handovers, std::uint32_t thread, const TracedTime& net, std::vector<PathPiece>& path) {
   std::int64_t now = net.end_ns;
   while (true) {
     const auto& of = handovers[thread];
@@ -54,13 +45,15 @@ std::vector<PathPiece> critical_path(const Run& run, const std::vector<TracedThr
   }
   struct Last {
     std::uint32_t thread;
-    NetTime net;
+    TracedTime net;
   };
   std::map<int, Last> last;  // of each world
-  for (const Process& process : run.processes()) {
+  const std::vector<TracedTime> times = traced_times(run);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Process& process = run.processes()[i];
     const auto thread = first.find({process.world, process.record.rank});
     if (thread == first.end()) continue;
-    const NetTime net = net_time(process);
+    const TracedTime& net = times[i];
     const auto [at, is_new] = last.try_emplace(process.world, Last{thread->second, net});
     if (is_new) continue;
     at->second.net.begin_ns = std::min(at->second.net.begin_ns, net.begin_ns);

@@ -54,6 +54,21 @@ TEST(CriticalPath, GoesOverToWhomWasWaitedFor) {
   EXPECT_EQ(causes, (std::vector<std::string>{"400 in 3 because of 0 before 1", "250 in 2 because of 1 before 4"}));
 }
 
+TEST(CriticalPath, BeginsWithWhatAFlightRecorderHasKept) {
+  std::vector<Script> ranks(1);
+  ranks[0].is_overwritten(100'000);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[0].compute(300);
+  const std::string file = run_of(ranks);
+  auto run = reader::Run::of_memory(file);
+  ASSERT_TRUE(run) << run.error();
+  const auto report = wait_report(*run);
+  ASSERT_TRUE(report) << report.error();
+  std::int64_t all = 0;
+  for (const PathSum& of : report->critical_path) all += of.time_ns;
+  EXPECT_EQ(all, 310);
+}
+
 TEST(CriticalPath, OfOneRankIsTheRank) {
   std::vector<Script> ranks(1);
   ranks[0].compute(500);

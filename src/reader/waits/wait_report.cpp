@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reader/events/traced_time.h"
 #include "reader/matching/call_columns.h"
 #include "reader/time_arithmetic.h"
 #include "reader/waits/read_waits.h"
@@ -18,11 +19,11 @@ namespace {
 class Spans {
  public:
   explicit Spans(const Run& run) {
-    for (const Process& process : run.processes()) {
-      const format::ProcessRecord& r = process.record;
-      Span& of = spans_.try_emplace(process.world).first->second;
-      of.begin_ns = std::min(of.begin_ns, process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach));
-      of.end_ns = std::max(of.end_ns, process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end));
+    const std::vector<TracedTime> times = traced_times(run);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      Span& of = spans_.try_emplace(run.processes()[i].world).first->second;
+      of.begin_ns = std::min(of.begin_ns, times[i].begin_ns);
+      of.end_ns = std::max(of.end_ns, times[i].end_ns);
     }
   }
   std::size_t part_of(std::int32_t world, std::int64_t at_ns) const {

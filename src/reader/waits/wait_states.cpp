@@ -9,6 +9,7 @@
 
 #include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
+#include "reader/events/traced_time.h"
 #include "reader/matching/matcher.h"
 #include "reader/model/by_rank.h"
 #include "reader/time_arithmetic.h"
@@ -65,6 +66,7 @@ struct Thread {
   Pending last;
   Received received;
   std::uint64_t calls = 0;
+  std::int64_t lost_until_ns = INT64_MIN;  // end of the last gap in its trace
   std::optional<Probed> probed;
   History history;
   Synchronisations synchronised;
@@ -124,11 +126,12 @@ struct WaitStates::State {
     eager.forget_suspects();
     std::size_t locations = 0;
     for (const Process& process : of.processes()) locations += process.record.threads + std::size_t{1};
-    for (const Process& process : of.processes()) {
-      const ProcessRecord& r = process.record;
-      if (!can_be_rank(process.world, r.rank)) continue;
-      const std::int64_t begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
-      by_rank.at(process.world, r.rank).begin_ns = begin_ns;
+    const std::vector<TracedTime> times = traced_times(of);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Process& process = of.processes()[i];
+      if (!can_be_rank(process.world, process.record.rank)) continue;
+      const std::int64_t begin_ns = times[i].begin_ns;
+      by_rank.at(process.world, process.record.rank).begin_ns = begin_ns;
       const auto [first, is_new] = first_ns.try_emplace(process.world, begin_ns);
       if (!is_new) first->second = std::min(first->second, begin_ns);
     }
@@ -149,7 +152,7 @@ struct WaitStates::State {
   // A rank.
   struct Place {
     std::vector<std::uint32_t> threads;  // indices
-    std::int64_t begin_ns = INT64_MIN;   // of its net time
+    std::int64_t begin_ns = INT64_MIN;   // of its traced time
   };
   Thread& thread_of(std::int32_t world, std::int32_t rank, std::uint32_t number) {
     std::vector<std::uint32_t>& of = by_rank.at(world, rank).threads;
@@ -160,7 +163,7 @@ struct WaitStates::State {
     of.push_back(index);
     threads.push_back(std::make_unique<Thread>());
     threads.back()->index = index;
-    // The first thread begins after MPI_Init, also if MPI_Init is not in the trace.
+    // The first thread begins with the traced time, also if MPI_Init is not in the trace.
     if (is_first) threads.back()->last.call.leave_ns = by_rank.at(world, rank).begin_ns;
     traced.push_back({world, rank, number});
     return *threads.back();
@@ -206,13 +209,15 @@ void WaitStates::State::add(const EventRow& row) {
     Pending& last = thread_of(row.world, row.rank, row.thread).last;
     last.flush_ns = sum(last.flush_ns, row.duration_ns);
   }
+  if (row.kind == EventKind::loss)
+    thread_of(row.world, row.rank, row.thread).lost_until_ns = sum(row.start_ns, row.duration_ns);
   if (row.kind == EventKind::call) {
     Thread& thread = thread_of(row.world, row.rank, row.thread);
     finish(thread);
     const FunctionMeaning& meaning = meaning_of(row.function);
     const PartCall call{row.start_ns, sum(row.start_ns, row.duration_ns), thread.calls++, row.thread, row.site,
                         row.function};
-    const std::int64_t before_ns = thread.last.call.leave_ns;
+    const std::int64_t before_ns = std::max(thread.last.call.leave_ns, thread.lost_until_ns);
     const std::int64_t gap_ns = before_ns == INT64_MIN ? 0 : difference(call.enter_ns, before_ns);
     const OffTimes off = scheduled.outside(row.process, row.thread, before_ns, call.enter_ns);
     const bool may_go_on = meaning.is_poll && thread.last.is_poll && thread.last.call.site == call.site;

@@ -55,6 +55,31 @@ TEST_F(WaitStatesTest, TimeWithoutAProcessorIsACauseOfItsOwn) {
   EXPECT_EQ(of_sender->blocked_ns, 150);
 }
 
+TEST_F(WaitStatesTest, WhatTheTraceDoesNotHaveIsNoTimeOutsideMpi) {
+  for (Script& rank : ranks) {
+    rank.is_overwritten(100'000);
+    rank.at(1);
+  }
+  ranks[0].call("MPI_Barrier", 410);
+  ranks[1].compute(400);
+  ranks[1].call("MPI_Barrier", 10);
+  for (Script& rank : ranks) {
+    rank.compute(300);
+    rank.is_left_out(50'000, 1);
+    rank.compute(20);
+    rank.at(2);
+    rank.call("MPI_Barrier", 10);
+  }
+  ASSERT_NO_FATAL_FAILURE(open());
+  const auto report = wait_report(*run);
+  ASSERT_TRUE(report) << report.error();
+  std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>> outside;
+  for (const OutsideSum& of : report->outside)
+    if (of.time_ns != 0) outside.emplace_back(of.site + 1, of.rank, of.time_ns);
+  std::sort(outside.begin(), outside.end());
+  EXPECT_EQ(outside, (decltype(outside){{2, 0, 20}, {2, 1, 20}}));
+}
+
 TEST_F(WaitStatesTest, ACallThatIsLeftLateForWantOfAProcessor) {
   for (Script& rank : ranks) rank.at(1);
   ranks[0].call("MPI_Barrier", 900'000);
