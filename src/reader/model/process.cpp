@@ -1,27 +1,13 @@
 #include "reader/model/process.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
 
 #include "format/function_meaning.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
-namespace {
 
 using namespace tare::format;
-
-bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
-
-struct KnownWorld {
-  std::int32_t size;
-  bool spawned;
-  std::set<std::int32_t> ranks;
-};
-
-}  // namespace
 
 const char* name_of(State state) {
   switch (state) {
@@ -193,28 +179,6 @@ std::uint64_t last_evidence(const Process& process) {
   std::uint64_t last = std::max({r.attach, r.init_leave, r.finalize_enter, r.finalize_leave, r.clock_last.ticks});
   for (const ChunkRef& chunk : process.events) last = std::max(last, chunk.header.ticks);
   return std::max(last, process.last_seen);
-}
-
-void assign_worlds(std::vector<Process*>& processes) {
-  std::sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
-    return std::tuple(is_spawned(*a), a->record.realtime_start_ns, a->id) <
-           std::tuple(is_spawned(*b), b->record.realtime_start_ns, b->id);
-  });
-  std::vector<KnownWorld> worlds;
-  for (Process* process : processes) {
-    const ProcessRecord& r = process->record;
-    if (r.rank < 0) continue;  // never initialised MPI; stays in world 0
-    const auto lacks_it = [&](const KnownWorld& world) {
-      return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
-    };
-    auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
-    if (world == worlds.end()) world = worlds.insert(worlds.end(), KnownWorld{r.size, is_spawned(*process), {}});
-    world->ranks.insert(r.rank);
-    process->world = static_cast<int>(world - worlds.begin());
-  }
-  std::stable_sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
-    return std::tuple(a->world, a->record.rank) < std::tuple(b->world, b->record.rank);
-  });
 }
 
 }  // namespace tare::reader

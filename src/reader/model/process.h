@@ -175,9 +175,4 @@ std::uint64_t net_ticks(const Process& process);
 // The latest time, in ticks, at which the records of a process show that it was running.
 std::uint64_t last_evidence(const Process& process);
 
-// Assigns every process to a world, which is one MPI_COMM_WORLD, and sorts the processes by (world, rank). A run may
-// start several worlds. Processes are taken in the order of their start, those that were not spawned first. Each one
-// joins the first world of its size that lacks its rank. Worlds of spawned processes hold only spawned processes.
-void assign_worlds(std::vector<Process*>& processes);
-
 }  // namespace tare::reader

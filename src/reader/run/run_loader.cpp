@@ -6,6 +6,7 @@
 
 #include "reader/model/host_names.h"
 #include "reader/model/missing_ranks.h"
+#include "reader/model/worlds.h"
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
 #include "reader/store/process_end.h"
@@ -107,7 +108,7 @@ Result<Run> RunLoader::load(RunFiles files) {
     processes.push_back(&process);
   }
   set_clocks(processes);
-  assign_worlds(processes);
+  if (std::string mixed = find_worlds(processes); !mixed.empty()) warn(std::move(mixed));
   distinguish_hosts(processes);
   run_.processes_.reserve(processes.size());
   for (Process* process : processes) {

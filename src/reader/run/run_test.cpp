@@ -405,6 +405,71 @@ TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
   EXPECT_EQ(worlds, (std::vector<std::pair<int, int>>{{0, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}}));
 }
 
+// A process of a world of two ranks, which ran from `begin_s` for 10 s.
+struct Started {
+  std::uint32_t id;
+  std::int32_t rank;
+  std::uint64_t begin_s;
+  const char* executable;
+  const char* host = "one";
+};
+
+std::string started(const std::vector<Started>& all) {
+  std::string file = functions_chunk();
+  for (const Started& one : all) {
+    ProcessRecord process = process_record(one.id, ProcessState::exited);
+    process.rank = one.rank;
+    process.realtime_start_ns = one.begin_s * 1'000'000'000;
+    process.end = process.clock_start.ticks + 10'000'000'000;
+    process.clock_last = {process.end, process.end};
+    std::strcpy(process.executable, one.executable);
+    std::strcpy(process.host, one.host);
+    file += process_chunk(process);
+  }
+  return file;
+}
+
+std::vector<std::vector<std::uint64_t>> worlds_of(const reader::Run& run) {
+  std::vector<std::vector<std::uint64_t>> worlds;
+  for (const Process& process : run.processes()) {
+    worlds.resize(std::max(worlds.size(), static_cast<std::size_t>(process.world) + 1));
+    worlds[static_cast<std::size_t>(process.world)].push_back(process.id -
+                                                              process_record(0, ProcessState::exited).process);
+  }
+  return worlds;
+}
+
+using Worlds = std::vector<std::vector<std::uint64_t>>;
+
+TEST_F(RunTest, JobsOfOneTimeAreToldApart) {
+  // The second program's rank 1 is there before the first one's.
+  dir_.write("n.tare", started({{1, 0, 1, "a"}, {2, 1, 2, "b"}, {3, 1, 3, "a"}, {4, 0, 4, "b"}}));
+  EXPECT_EQ(worlds_of(open()), (Worlds{{1, 3}, {4, 2}}));
+  EXPECT_EQ(open().warnings(), std::vector<std::string>{});
+  dir_.write("n.tare", started({{1, 0, 1, "a"}, {2, 1, 2, "a", "two"}, {3, 1, 3, "a"}, {4, 0, 4, "a", "two"}}));
+  EXPECT_EQ(worlds_of(open()), (Worlds{{1, 3}, {4, 2}}));
+  EXPECT_EQ(open().warnings(), std::vector<std::string>{});
+}
+
+TEST_F(RunTest, JobsThatNothingTellsApartHaveAWarning) {
+  dir_.write("n.tare", started({{1, 0, 1, "a"}, {2, 1, 2, "a"}, {3, 0, 3, "a"}, {4, 1, 4, "a"}}));
+  EXPECT_EQ(worlds_of(open()), (Worlds{{1, 2}, {3, 4}}));
+  EXPECT_EQ(open().warnings(),
+            std::vector<std::string>{"MPI jobs with as many ranks ran at the same time, and nothing tells their "
+                                     "processes apart: ranks of worlds 0, 1 may be in the wrong one of them"});
+}
+
+TEST_F(RunTest, AJobOfTwoProgramsIsOneWorld) {
+  dir_.write("n.tare", started({{1, 0, 1, "a"}, {2, 1, 2, "b"}}));
+  EXPECT_EQ(worlds_of(open()), (Worlds{{1, 2}}));
+  // Then another one, with the programs exchanged; and one of a program alone.
+  dir_.write(
+      "n.tare",
+      started({{1, 0, 1, "a"}, {2, 1, 2, "b"}, {3, 0, 21, "b"}, {4, 1, 22, "a"}, {5, 0, 41, "a"}, {6, 1, 42, "a"}}));
+  EXPECT_EQ(worlds_of(open()), (Worlds{{1, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(open().warnings(), std::vector<std::string>{});
+}
+
 TEST_F(RunTest, FunctionNumbersOfAnotherBuildAreTranslated) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   format::ProfileRow first = profile_row("MPI_Send", 1, 10, 1000, 80);
