@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <utility>
 
@@ -27,11 +29,32 @@ constinit thread_local Pause pause [[gnu::tls_model("initial-exec")]] = {};
 
 constinit char cookie = 0;  // its address distinguishes the signals of these timers
 
+// Timers that may send signals; an unused entry is 0, others are 1 more than the number of the timer. A thread that
+// finds no room is not sampled.
+constinit std::atomic<KernelTimer> timers[8192] = {};
+constinit std::atomic<bool> are_silent{false};
+
+bool replace(KernelTimer old, KernelTimer by) noexcept {
+  return std::ranges::any_of(timers, [&](std::atomic<KernelTimer>& each) {
+    KernelTimer expected = old + 1;
+    return each.load(std::memory_order_relaxed) == expected && each.compare_exchange_strong(expected, by + 1);
+  });
+}
+
+bool set(const itimerspec& when, itimerspec* before = nullptr) noexcept {
+  const itimerspec never{};
+  bool is_silent = false;
+  do {
+    is_silent = are_silent.load();
+    if (syscall(SYS_timer_settime, timer, 0, is_silent ? &never : &when, before) != 0) return false;
+  } while (is_silent != are_silent.load());
+  return true;
+}
+
 bool set_timer(std::uint64_t interval_ns) noexcept {
   constexpr std::uint64_t second = 1'000'000'000;
   const timespec each{static_cast<time_t>(interval_ns / second), static_cast<long>(interval_ns % second)};
-  const itimerspec when{each, each};
-  return syscall(SYS_timer_settime, timer, 0, &when, nullptr) == 0;
+  return set({each, each});
 }
 
 }  // namespace
@@ -48,7 +71,7 @@ bool begin_timer(std::uint64_t interval_ns) noexcept {
   timer = made;
   pause = {};
   last_ns = recorder::read_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (set_timer(interval_ns)) return true;
+  if (replace(none, made) && set_timer(interval_ns)) return true;
   end_timer();
   return false;
 }
@@ -60,7 +83,7 @@ void change_timer(std::uint64_t interval_ns) noexcept {
 void pause_timer() noexcept {
   if (timer == none || pause.is_on) return;
   const itimerspec never{};
-  if (syscall(SYS_timer_settime, timer, 0, &never, &pause.left) != 0) return;
+  if (!set(never, &pause.left)) return;
   pause.before_ns = ns_since_last();
   pause.is_on = true;
 }
@@ -69,7 +92,7 @@ void resume_timer() noexcept {
   if (!pause.is_on) return;
   last_ns = recorder::read_ns(CLOCK_THREAD_CPUTIME_ID);
   pause.is_on = false;
-  syscall(SYS_timer_settime, timer, 0, &pause.left, nullptr);
+  set(pause.left);
 }
 
 std::uint64_t ns_since_last() noexcept {
@@ -82,6 +105,7 @@ std::uint64_t ns_since_last() noexcept {
 void end_timer() noexcept {
   if (timer == none) return;
   syscall(SYS_timer_delete, timer);
+  replace(timer, none);
   timer = none;
   pause = {};
 }
@@ -89,8 +113,18 @@ void end_timer() noexcept {
 bool has_timer() noexcept { return timer != none; }
 
 void forget_timer() noexcept {
+  for (std::atomic<KernelTimer>& each : timers)
+    if (each.load(std::memory_order_relaxed) != none + 1) each.store(none + 1, std::memory_order_relaxed);
   timer = none;
   pause = {};
+}
+
+void silence_timers() noexcept {
+  are_silent.store(true);
+  const itimerspec never{};
+  for (const std::atomic<KernelTimer>& each : timers)
+    if (const KernelTimer number = each.load() - 1; number != none)
+      syscall(SYS_timer_settime, number, 0, &never, nullptr);
 }
 
 bool is_of_timer(const siginfo_t& info) noexcept {

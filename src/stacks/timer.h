@@ -25,6 +25,8 @@ void resume_timer() noexcept;
 std::uint64_t ns_since_last() noexcept;
 // For a forked child, which has inherited no timer.
 void forget_timer() noexcept;
+// From now on no timer of this process, or of a forked child, sends its signal. They measure as before.
+void silence_timers() noexcept;
 
 // Whether a timer has sent this signal.
 bool is_of_timer(const siginfo_t& info) noexcept;

@@ -145,12 +145,15 @@ TARE_EXPORT int sigtimedwait(const sigset_t* signals, siginfo_t* info, const tim
   return tare::stacks::wait_for(*signals, info, timeout);
 }
 
-// A descriptor would tell of the signals of timers, too, so it has none of this signal.
+// A descriptor would tell of the signals of timers, too. So these end, and there are no more samples.
 TARE_EXPORT int signalfd(int descriptor, const sigset_t* signals, int flags) noexcept {
   using namespace tare::stacks;
-  sigset_t others = *signals;
-  if (is_kept(signal_number)) sigdelset(&others, signal_number);
-  return next_signalfd(descriptor, &others, flags);
+  if (is_kept(signal_number) && sigismember(signals, signal_number) == 1) {
+    const tare::recorder::ErrnoGuard guard;
+    silence_timers();
+    is_pending_of_program();  // takes those of the timers away
+  }
+  return next_signalfd(descriptor, signals, flags);
 }
 
 TARE_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {

@@ -283,6 +283,20 @@ def test_a_program_that_waits_for_the_signal_gets_its_own(program: Path, tare: P
     assert max(row.missed_ns for row in opened.rows(opened.stack_sampling)) >= 100 * MS
 
 
+def test_a_program_that_reads_the_signal_by_a_descriptor_gets_its_own(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    bare = subprocess.run(
+        [program, "descriptor", "50"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert bare.stdout == "early 0, in a thread 0, polled 1, by epoll 1, child 0\n"
+    measured = alone(tare, tmp_path / "run", program, "descriptor", "50")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, bare.stdout)
+    opened = api.open(measured.directory)
+    assert max(row.missed_ns for row in opened.rows(opened.stack_sampling)) >= 100 * MS
+    assert "reads the signal by signalfd" in " ".join(said(measured, "profile", "--by", "function").split())
+
+
 def test_waiting_with_signals_unblocked_meanwhile(program: Path, tare: Path, tmp_path: Path) -> None:
     """What a timer has sent while signals were blocked ends neither ppoll nor the like."""
     bare = subprocess.run([program, "unmasked", "50"], capture_output=True, text=True, timeout=60, check=True)

@@ -7,16 +7,15 @@
  *   signals  as `first`, while the program uses SIGURG, SIGPROF, SIGSEGV on a stack of its own, and waits for signals
  *   handlers sets handlers of SIGURG by all functions that do, and counts the calls of them; which are pending at last
  *   urgent   with handlers of SIGURG that differ in flags and mask, and a system call that they interrupt
- *   turned   gets SIGALRM, when SIGURG is pending too, in MS ms in `first` beside a thread that would take SIGALRM as well
- *   waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler
- *   unmasked  waits by all functions that unblock signals meanwhile, for a time and for its own signals
- *   cramped  MS ms in `first`, before and behind 4 MS in `second` in a signal handler whose stack is small
- *   coroutine  MS ms in `first`, then 4 MS in `second` in a coroutine whose stack has room for little but a signal
- *   blocked  MS ms in `first`, then 4 MS while all signals are blocked, then MS in `second`
- *   left     leaves a call of MPI by longjmp, then MS ms in `first`
- *   fork     MS ms in `first` in a child, then in the parent
- *   exec     MS ms in `first`, then executes itself as `alone` with all signals blocked
- *   killed   MS ms in `first`, then kills itself
+ *   turned   gets SIGALRM, when SIGURG is pending too, in MS ms in `first` beside a thread that would take SIGALRM as
+ * well waits    waits for its own SIGURG in three ways, after a child of vfork has reset the handler descriptor  reads
+ * its own SIGURG by signalfd, in three ways and in a child, after MS ms in `first` each unmasked  waits by all
+ * functions that unblock signals meanwhile, for a time and for its own signals cramped  MS ms in `first`, before and
+ * behind 4 MS in `second` in a signal handler whose stack is small coroutine  MS ms in `first`, then 4 MS in `second`
+ * in a coroutine whose stack has room for little but a signal blocked  MS ms in `first`, then 4 MS while all signals
+ * are blocked, then MS in `second` left     leaves a call of MPI by longjmp, then MS ms in `first` fork     MS ms in
+ * `first` in a child, then in the parent exec     MS ms in `first`, then executes itself as `alone` with all signals
+ * blocked killed   MS ms in `first`, then kills itself
  *
  * Times are processor time, so they do not depend on what else runs.
  */
@@ -33,6 +32,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -341,7 +341,67 @@ static int waits(double ms) {
   return 0;
 }
 
-static int epoll_descriptor;
+static int epoll_descriptor, descriptor, go_on[2];
+
+/* Whether the descriptor tells of a signal. */
+static int is_told(int wait_ms) {
+  struct pollfd polled = {.fd = descriptor, .events = POLLIN};
+  return poll(&polled, 1, wait_ms);
+}
+
+static int reads_own(void) {
+  struct signalfd_siginfo info = {0};
+  return read(descriptor, &info, sizeof info) == sizeof info && info.ssi_signo == SIGURG && info.ssi_code == SI_USER;
+}
+
+static void* teller(void* ms) {
+  char byte;
+  if (read(go_on[0], &byte, 1) != 1) return NULL;
+  first(*(double*)ms);
+  return is_told(0) ? ms : NULL;
+}
+
+static int descriptors(double ms) {
+  alarm(20);  // rather than to wait for ever
+  first(ms);
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  pthread_t thread;
+  if (pipe(go_on) != 0 || pthread_create(&thread, NULL, teller, &ms) != 0) return 1;
+  first(ms);  // what a timer sends meanwhile is pending
+  descriptor = signalfd(-1, &all, SFD_CLOEXEC);
+  int early = is_told(0);
+  first(ms);
+  early += is_told(0);
+  void* in_thread = NULL;
+  if (write(go_on[1], "", 1) != 1 || pthread_join(thread, &in_thread) != 0) return 1;
+  kill(getpid(), SIGURG);
+  const int polled = is_told(1000) && reads_own();
+  epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLIN};
+  epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, descriptor, &event);
+  first(ms);
+  early += epoll_wait(epoll_descriptor, &event, 1, 0);
+  kill(getpid(), SIGURG);
+  const int told = epoll_wait(epoll_descriptor, &event, 1, 1000) == 1 && reads_own();
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    first(ms);
+    const int early_here = is_told(0);
+    kill(getpid(), SIGURG);
+    _exit(early_here == 0 && reads_own() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  printf("early %d, in a thread %d, polled %d, by epoll %d, child %d\n", early, in_thread != NULL, polled, told,
+         status);
+  return 0;
+}
+
 int __ppoll_chk(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*, size_t);
 int __sigsuspend(const sigset_t*);
 int __sigpause(int, int);
@@ -528,6 +588,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "urgent") == 0) return urgent_handlers(ms);
   if (strcmp(mode, "turned") == 0) return turned(ms);
   if (strcmp(mode, "waits") == 0) return waits(ms);
+  if (strcmp(mode, "descriptor") == 0) return descriptors(ms);
   if (strcmp(mode, "unmasked") == 0) return unmasked(ms);
   if (strcmp(mode, "cramped") == 0) return cramped(ms);
   if (strcmp(mode, "coroutine") == 0) return coroutine(ms);

@@ -140,7 +140,7 @@ def limits(recorded: Run) -> Iterator[str]:
     if missed_ns > MISSED * sum(row.time_ns for row in recorded.rows(recorded.stack_samples)):
         yield (
             f"Of {units.duration(missed_ns)} there is no sample: threads had blocked the signal, or ended "
-            "before the next one"
+            "before the next one, or the program reads the signal by signalfd"
         )
     for what, sentence in (
         ("cut", "have a stack that could not be followed to its end"),
