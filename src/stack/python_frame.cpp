@@ -24,28 +24,31 @@ struct Layout {
   std::size_t frame_owner;        // _PyInterpreterFrame.owner
   std::size_t code_first_line;    // PyCodeObject.co_firstlineno
   std::size_t code_instructions;  // PyCodeObject.co_code_adaptive
-  std::size_t ascii_data;         // sizeof(PyASCIIObject), which is where PyCompactUnicodeObject.utf8_length is
+  std::size_t ascii_data;         // sizeof(PyASCIIObject)
+  std::size_t compact_data;       // sizeof(PyCompactUnicodeObject)
 };
 constexpr std::size_t direct = ~std::size_t{0};
 constexpr Layout layouts[] = {
-    {0x030b, 56, 8, 32, 48, 56, 69, 72, 184, 48},
-    {0x030c, 56, 0, 0, 8, 56, 70, 68, 192, 40},
-    {0x030d, 72, direct, 0, 8, 56, 70, 68, 200, 40},
-    {0x030e, 72, direct, 0, 8, 56, 74, 68, 208, 40},
+    {0x030b, 56, 8, 32, 48, 56, 69, 72, 184, 48, 72},
+    {0x030c, 56, 0, 0, 8, 56, 70, 68, 192, 40, 56},
+    {0x030d, 72, direct, 0, 8, 56, 70, 68, 200, 40, 56},
+    {0x030e, 72, direct, 0, 8, 56, 74, 68, 208, 40, 56},
 };
 
 // What is the same in all of these versions.
-constexpr std::size_t object_type = 8;               // PyObject.ob_type
-constexpr std::size_t object_size = 16;              // PyVarObject.ob_size
-constexpr std::size_t code_file = 112;               // PyCodeObject.co_filename
-constexpr std::size_t code_qualified_name = 128;     // PyCodeObject.co_qualname
-constexpr std::size_t code_lines = 136;              // PyCodeObject.co_linetable
-constexpr std::size_t bytes_data = 32;               // PyBytesObject.ob_sval
-constexpr std::size_t cframe_previous = 8;           // _PyCFrame.previous, behind current_frame
-constexpr std::size_t unit_bytes = 2;                // sizeof(_Py_CODEUNIT)
-constexpr std::size_t text_length = 16;              // PyASCIIObject.length
-constexpr std::size_t text_state = 32;               // PyASCIIObject.state
-constexpr std::uint32_t state_compact_ascii = 0x60;  // compact (bit 5) and ascii (bit 6)
+constexpr std::size_t object_type = 8;            // PyObject.ob_type
+constexpr std::size_t object_size = 16;           // PyVarObject.ob_size
+constexpr std::size_t code_file = 112;            // PyCodeObject.co_filename
+constexpr std::size_t code_qualified_name = 128;  // PyCodeObject.co_qualname
+constexpr std::size_t code_lines = 136;           // PyCodeObject.co_linetable
+constexpr std::size_t bytes_data = 32;            // PyBytesObject.ob_sval
+constexpr std::size_t cframe_previous = 8;        // _PyCFrame.previous, behind current_frame
+constexpr std::size_t unit_bytes = 2;             // sizeof(_Py_CODEUNIT)
+constexpr std::size_t text_length = 16;           // PyASCIIObject.length
+constexpr std::size_t text_state = 32;            // PyASCIIObject.state
+constexpr std::uint32_t state_kind = 2;           // lowest of three bits: the bytes of a character
+constexpr std::uint32_t state_compact = 0x20;     // the text follows the object
+constexpr std::uint32_t state_ascii = 0x40;
 // The first value of _PyInterpreterFrame.owner that says that the interpreter made the frame for itself: such a frame
 // has no code of the program.
 constexpr unsigned char owned_by_interpreter = 3;
@@ -236,28 +239,45 @@ unsigned stack_in(Memory memory, const Interpreter& python, std::span<PythonFram
   return depth;
 }
 
-// The text of a str object: in place if it is ASCII, else its UTF-8 form if one was made before.
+// Writes `length` characters of `kind` bytes each as UTF-8, as many as there is room for. Returns the number of bytes.
+std::size_t encode(const char* characters, std::size_t length, unsigned kind, std::span<char> out) noexcept {
+  constexpr std::uint32_t replacement = 0xfffd;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    std::uint32_t c = 0;
+    std::memcpy(&c, characters + i * kind, kind);
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = replacement;  // as of bytes of a path that are no UTF-8
+    const unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    if (out.size() - bytes <= more) break;
+    constexpr unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+    out[bytes++] = static_cast<char>(first[more] | c >> 6 * more);
+    for (unsigned left = more; left-- > 0;) out[bytes++] = static_cast<char>(0x80 | (c >> 6 * left & 0x3f));
+  }
+  return bytes;
+}
+
+// The text of a str object: in place if it is ASCII, else in the room.
 template <class Memory>
-void text_of(Memory& memory, const Interpreter& python, const void* code, std::size_t offset, const char*& data,
-             std::size_t& bytes) noexcept {
+void text_of(Memory& memory, const Interpreter& python, const void* code, std::size_t offset, std::span<char> room,
+             const char*& data, std::size_t& bytes) noexcept {
   data = "";
   bytes = 0;
   const void* object = nullptr;
   if (!get(memory, code, offset, object) || object == nullptr) return;
   if constexpr (!Memory::is_settled)
     if (!is_of_type(memory, object, python.text_type)) return;
-  const std::size_t ascii_data = python.layout->ascii_data;
   std::uint32_t state = 0;
-  const char* found = static_cast<const char*>(object) + ascii_data;
   std::size_t length = 0;
-  if (!get(memory, object, text_state, state)) return;
-  const bool is_ascii = (state & state_compact_ascii) == state_compact_ascii;
-  if (!get(memory, object, is_ascii ? text_length : ascii_data, length)) return;
-  if (!is_ascii && (!get(memory, object, ascii_data + sizeof length, found) || found == nullptr)) return;
+  if (!get(memory, object, text_state, state) || !get(memory, object, text_length, length)) return;
+  const unsigned kind = state >> state_kind & 7U;
+  if ((state & state_compact) == 0 || (kind != 1 && kind != 2 && kind != 4)) return;
+  const bool is_ascii = (state & state_ascii) != 0;
+  const char* const found =
+      static_cast<const char*>(object) + (is_ascii ? python.layout->ascii_data : python.layout->compact_data);
   if constexpr (!Memory::is_settled)
-    if (length > max_text || !memory.holds(found, length)) return;
-  data = found;
-  bytes = length;
+    if (length > max_text || !memory.holds(found, length * kind)) return;
+  data = is_ascii ? found : room.data();
+  bytes = is_ascii ? length : encode(found, length, kind, room);
 }
 
 // A number in groups of 6 bits, the lowest first; bit 6 says that another one follows.
@@ -303,7 +323,7 @@ std::uint32_t line_of(Memory& memory, const Interpreter& python, const void* cod
 }
 
 template <class Memory>
-PythonSource source_in(Memory memory, const Interpreter& python, const void* frame) noexcept {
+PythonSource source_in(Memory memory, const Interpreter& python, const void* frame, TextRoom& room) noexcept {
   PythonSource out{"", 0, "", 0, 0};
   const void* code = nullptr;
   std::uint64_t instruction = 0;
@@ -313,8 +333,8 @@ PythonSource source_in(Memory memory, const Interpreter& python, const void* fra
   const auto offset = static_cast<std::int64_t>(instruction - reinterpret_cast<std::uintptr_t>(code) -
                                                 python.layout->code_instructions);
   out.line = line_of(memory, python, code, offset);
-  text_of(memory, python, code, code_file, out.file, out.file_bytes);
-  text_of(memory, python, code, code_qualified_name, out.function, out.function_bytes);
+  text_of(memory, python, code, code_file, room.file, out.file, out.file_bytes);
+  text_of(memory, python, code, code_qualified_name, room.function, out.function, out.function_bytes);
   return out;
 }
 
@@ -343,8 +363,7 @@ unsigned python_stack(std::span<PythonFrame> out) noexcept {
   return loader_may_be_busy ? stack_in(Unsettled{}, python, out) : stack_in(Settled{}, python, out);
 }
 
-bool in_program(const PythonFrame& frame) noexcept {
-  const PythonSource source = source_of(frame);
+bool in_program(const PythonSource& source) noexcept {
   const std::string_view file(source.file, source.file_bytes);
   for (const std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python3."})
     if (file.find(part) != std::string_view::npos) return false;
@@ -355,10 +374,11 @@ CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
                               unsigned (&chosen)[format::max_frames]) noexcept {
   CallPath path{};
   bool program_seen = false;
+  TextRoom room;
   for (unsigned i = 0; i < depth && path.count < format::max_frames; ++i) {
     const bool wanted = path.count < stack_frames;
     if (!wanted && (program_seen || stack_frames <= 1)) break;
-    const bool of_program = !program_seen && in_program(stack[i]);
+    const bool of_program = !program_seen && in_program(source_of(stack[i], room));
     program_seen = program_seen || of_program;
     if (!wanted && !of_program) continue;
     if (path.count != 0 && chosen[path.count - 1] + 1 != i) path.flags |= format::frames_left_out;
@@ -368,10 +388,11 @@ CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
   return path;
 }
 
-PythonSource source_of(const PythonFrame& frame) noexcept {
+PythonSource source_of(const PythonFrame& frame, TextRoom& room) noexcept {
   const Interpreter python = find_interpreter();
   if (python.layout == nullptr) return {};
-  return loader_may_be_busy ? source_in(Unsettled{}, python, frame.frame) : source_in(Settled{}, python, frame.frame);
+  return loader_may_be_busy ? source_in(Unsettled{}, python, frame.frame, room)
+                            : source_in(Settled{}, python, frame.frame, room);
 }
 
 }  // namespace tare::stack

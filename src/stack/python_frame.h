@@ -36,17 +36,22 @@ unsigned python_stack(std::span<PythonFrame> out) noexcept;
 CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
                               unsigned (&chosen)[format::max_frames]) noexcept;
 
-// Whether a frame's code is the user's own, judged by its file: neither standard library nor installed package.
-bool in_program(const PythonFrame& frame) noexcept;
-
 // The source of a frame of this thread.
 struct PythonSource {
-  const char* file;  // UTF-8, not zero-terminated; valid until the call returns
+  const char* file;  // UTF-8, not zero-terminated; valid until the call returns, as long as the room is there
   std::size_t file_bytes;
   const char* function;
   std::size_t function_bytes;
   std::uint32_t line;
 };
-PythonSource source_of(const PythonFrame& frame) noexcept;
+// Where what is not ASCII becomes UTF-8. Longer text is cut.
+struct TextRoom {
+  char file[4096];
+  char function[1024];
+};
+PythonSource source_of(const PythonFrame& frame, TextRoom& room) noexcept;
+
+// Whether code is the user's own, judged by its file: neither standard library nor installed package.
+bool in_program(const PythonSource& source) noexcept;
 
 }  // namespace tare::stack

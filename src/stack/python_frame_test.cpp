@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,7 @@ struct Text {
   const void* type = PyUnicode_Type;
   std::uint64_t length = 0;
   std::uint64_t hash = 0;
-  std::uint32_t state = 0x60;
+  std::uint32_t state = 0x64;
   std::uint32_t unused = 0;
   char data[56] = "";
 };
@@ -120,7 +122,8 @@ class PythonStack : public testing::Test {
   }
   std::uint32_t line_at(int instruction) {
     inner.instruction = of_inner.instructions + instruction;
-    return source_of({&inner, 0}).line;
+    TextRoom room;
+    return source_of({&inner, 0}, room).line;
   }
 
   Text file = text("/home/user/program.py"), inner_name = text("inner"), outer_name = text("Class.outer");
@@ -156,11 +159,12 @@ TEST_F(PythonStack, IsReadInACallAndInAHandlerAlike) {
     EXPECT_EQ(frames[0].frame, &inner);
     EXPECT_EQ(frames[1].frame, &outer);
     EXPECT_EQ(frames[0].position, reinterpret_cast<std::uintptr_t>(of_inner.instructions + 1) | std::uint64_t{1} << 63);
-    const PythonSource source = source_of(frames[1]);
+    TextRoom room;
+    const PythonSource source = source_of(frames[1], room);
     EXPECT_EQ(std::string(source.file, source.file_bytes), "/home/user/program.py");
     EXPECT_EQ(std::string(source.function, source.function_bytes), "Class.outer");
     EXPECT_EQ(source.line, 10U);
-    EXPECT_TRUE(in_program(frames[0]));
+    EXPECT_TRUE(in_program(source));
     EXPECT_EQ(line_at(-1), 10U);  // before the first instruction: the first line
     const std::uint32_t expected[] = {10, 11, 11, 8, 0, 108, 108, 108, 0};
     for (int i = 8; i >= 0; --i) EXPECT_EQ(line_at(i), expected[i]) << i;
@@ -234,9 +238,10 @@ TEST_F(PythonStack, OfAnInstructionOfOtherCode) {
 }
 
 TEST_F(PythonStack, OfCodeThatHasBeenFreed) {
+  TextRoom room;
   for (const void* address : no_objects()) {
     of_inner.file = of_inner.qualified_name = of_inner.lines = address;
-    const PythonSource source = source_of({&inner, 0});
+    const PythonSource source = source_of({&inner, 0}, room);
     EXPECT_EQ(source.file_bytes + source.function_bytes + source.line, 0U) << address;
   }
   file.length = lines.size = std::uint64_t{1} << 40;
@@ -244,8 +249,48 @@ TEST_F(PythonStack, OfCodeThatHasBeenFreed) {
   of_inner.lines = &lines;
   inner_name.state = 0;  // its text is elsewhere
   of_inner.qualified_name = &inner_name;
-  const PythonSource source = source_of({&inner, 0});
+  const PythonSource source = source_of({&inner, 0}, room);
   EXPECT_EQ(source.file_bytes + source.function_bytes + source.line, 0U);
+}
+
+TEST_F(PythonStack, OfTextThatIsNotAscii) {
+  TextRoom room;
+  const auto name = [&] {
+    const PythonSource source = source_of({&inner, 0}, room);
+    return std::string(source.function, source.function_bytes);
+  };
+  const auto as_units = [&](const auto& characters, std::uint32_t kind) {
+    inner_name.length = std::size(characters);
+    inner_name.state = 0x20 | kind << 2;
+    std::memcpy(inner_name.data + 16, std::data(characters),
+                sizeof characters);  // behind the length and the UTF-8 form
+  };
+  for (const bool in_handler : {false, true}) {
+    loader_may_be_busy = in_handler;
+    as_units(std::to_array<std::uint8_t>({'m', 0xe9, 0x7f, 0x80, 0xff}), 1);
+    EXPECT_EQ(name(), "m\u00e9\x7f\u0080\u00ff");
+    as_units(std::to_array<std::uint16_t>({'x', 0x7ff, 0x800, 0xd7ff, 0xdc80, 0xe000, 0xffff}), 2);
+    EXPECT_EQ(name(), "x\u07ff\u0800\ud7ff\ufffd\ue000\uffff");
+    as_units(std::to_array<std::uint32_t>({0x10000, 0x1f600, 0x10ffff, 0x110000, 0xe9}), 4);
+    EXPECT_EQ(name(), "\U00010000\U0001f600\U0010ffff\ufffd\u00e9");
+    inner_name.state = 0x20 | 3 << 2;  // there is no such size
+    EXPECT_EQ(name(), "");
+  }
+}
+
+TEST_F(PythonStack, OfTextThatIsTooLong) {
+  struct {
+    Text head;
+    std::uint16_t more[1024];
+  } long_name;
+  auto* const characters = reinterpret_cast<std::uint16_t*>(long_name.head.data + 16);
+  std::fill_n(characters, 1000, std::uint16_t{0x20ac});
+  long_name.head.length = 1000;
+  long_name.head.state = 0x20 | 2 << 2;
+  of_inner.qualified_name = &long_name;
+  TextRoom room;
+  const PythonSource source = source_of({&inner, 0}, room);
+  EXPECT_EQ(source.function_bytes, sizeof room.function / 3 * 3);  // of whole characters
 }
 
 }  // namespace

@@ -58,10 +58,11 @@ void define_native(std::uint32_t number, std::uint64_t address) noexcept {
 }
 
 void define_python(std::uint32_t number, const PythonFrame& frame) noexcept {
-  const PythonSource source = source_of(frame);
+  TextRoom room;
+  const PythonSource source = source_of(frame, room);
   format::PythonFrameDefinition definition{};
   definition.head.kind = format::DefinitionKind::python_frame;
-  definition.head.flags = in_program(frame) ? format::of_program : 0;
+  definition.head.flags = in_program(source) ? format::of_program : 0;
   definition.frame = number;
   definition.line = source.line;
   definition.file_bytes = static_cast<std::uint32_t>(source.file_bytes);

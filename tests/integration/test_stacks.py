@@ -224,6 +224,33 @@ def test_python_is_interrupted_anywhere(python: Python, tare: Path, tmp_path: Pa
     assert in_calls >= 0.8 * samples
 
 
+NOT_ASCII = """
+import time
+class Größe:
+    def méthode(self):
+        while time.thread_time() < 0.3: pass
+def 数():
+    while time.thread_time() < 0.6: pass
+    open(__file__).close()
+Größe().méthode()
+数()
+"""
+
+
+@pytest.mark.parametrize("python", pythons(), ids=str)
+def test_names_of_python_that_are_not_ascii(python: Python, tare: Path, tmp_path: Path) -> None:
+    for name in ("pü.py", "日本.py", "😀.py"):
+        script = tmp_path / name
+        script.write_text(NOT_ASCII)
+        measured = alone(tare, tmp_path / f"of-{name}", python.path, script, options=("--with", "files"))
+        assert (measured.ended.returncode, measured.ended.stderr) == (0, "")
+        lines = json.loads(said(measured, "profile", "--by", "line", "--json"))["functions"]
+        where = {(each["function"], each["line"]) for each in lines if each["file"] == str(script)}
+        assert {("Größe.méthode", 5), ("数", 7)} <= where
+        frames = [frame for site in api.open(measured.directory).sites for frame in site.path]
+        assert ("数", str(script), 8) in {(each.caller, each.file, each.line) for each in frames}
+
+
 def test_a_program_that_uses_signals_is_not_disturbed(program: Path, tare: Path, tmp_path: Path) -> None:
     bare = subprocess.run(
         [program, "signals", "100"], capture_output=True, text=True, timeout=60, check=False
