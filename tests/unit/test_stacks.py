@@ -199,6 +199,18 @@ def test_stacks_and_call_paths_have_the_same_functions_around_openmp() -> None:
     ]
 
 
+@pytest.mark.parametrize("keys", [["function"], ["function", "rank"]])
+def test_processes_without_ranks_are_compared_with_no_mean(keys: list[str]) -> None:
+    rows = [sample(-1, 0, 10, pid=pid) for pid in (7, 8, 9)]
+    run = run_of(rows, SITES, 0)
+    run.processes = [SimpleNamespace(world=0, rank=-1, has_results=True, pid=pid) for pid in (7, 8, 9)]
+    found = [each for each in code_times.by(run, keys) if each.time_ns]
+    assert len(found) == (3 if "rank" in keys else 1)
+    assert {(each.rank_mean_ns, each.rank_max_ns, each.rank_max) for each in found} == {(None, None, None)}
+    titles = [column.title for column in code_reporter.sheet(found, keys, 1, 300 * MS).headings]
+    assert not {"Rank mean", "Longest", "Of rank", "More"} & {*titles}
+
+
 def test_time_by_rank_is_beside_the_mean_of_all_ranks() -> None:
     rows = [sample(0, 0, 50), sample(1, 0, 250), sample(0, 2, 40), sample(1, 2, 42)]
     found = {

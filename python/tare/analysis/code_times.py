@@ -52,9 +52,10 @@ class CodeTime:
     error_ns: int | None  # half the width of the 95 % confidence interval of it; 0: exact; None: not known
     with_callees_ns: int  # and in the functions that it calls
     calls: int | None  # None: they are not counted
-    rank_mean_ns: float  # of the ranks that the run has
-    rank_max_ns: int
-    rank_max: int | None  # the rank with the longest time; None: it has no rank
+    # Of the ranks that the run has: their mean, the longest, and whose that is; None where there are none.
+    rank_mean_ns: float | None
+    rank_max_ns: int | None
+    rank_max: int | None
     # Of a rank: time beyond the mean of all ranks, half its 95 % confidence interval, and whether that is no
     # chance.
     more_ns: int | None = None
@@ -132,7 +133,7 @@ def _of_program(
     for (site, whose), time_ns in _calls_of_sites(recorded, keys, chosen).items():
         for code in _codes_of_path(site, sites, files, by_line=by_line):
             sums[code, whose].with_callees_ns += time_ns
-    ranks = rank_differences.ranks_of(recorded)
+    ranks, has_ranks = rank_differences.ranks_of(recorded), _has_ranks(recorded)
     of_ranks = {
         (code, (world, rank)): of.own
         for (code, (world, rank, pid, _)), of in sums.items()
@@ -148,9 +149,8 @@ def _of_program(
         )
         more, is_certain = differences.get((code, (world or 0, -1 if rank is None else rank)), (None, None))
         in_all_ns, of_so_many = of.own.time_ns, sum(ranks.values())
-        if pid is not None:
-            in_all_ns, of_so_many = of.own.time_ns, 1
-        elif world is not None:
+        is_of_ranks = has_ranks if rank is None else rank >= 0
+        if world is not None and pid is None:
             in_all_ns, of_so_many = in_world[code, world], ranks.get(world, 1)
         name, file, object_, line = code
         yield CodeTime(
@@ -164,8 +164,8 @@ def _of_program(
             error_ns=round(sampling_error.error_ns(of.own, of_all[world, rank, pid, thread])),
             with_callees_ns=max(of.with_callees_ns, round(of.own.time_ns)),
             calls=None,
-            rank_mean_ns=in_all_ns / max(1, of_so_many),
-            rank_max_ns=round(longest_time.time_ns),
+            rank_mean_ns=in_all_ns / max(1, of_so_many) if is_of_ranks else None,
+            rank_max_ns=round(longest_time.time_ns) if is_of_ranks else None,
             rank_max=longest if longest >= 0 else None,
             more_ns=None if more is None else round(more.more_ns),
             more_error_ns=None if more is None else round(more.error_ns),
@@ -174,6 +174,10 @@ def _of_program(
             line=line,
             object=object_,
         )
+
+
+def _has_ranks(recorded: Run) -> bool:
+    return any(process.rank >= 0 for process in recorded.processes)
 
 
 def _calls_of_sites(
@@ -247,7 +251,7 @@ def _codes_of(frame: Frame, inner: int, files: Files, *, by_line: bool) -> Itera
 def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[CodeTime]:
     code: profile.Key = "line" if "line" in keys else "function"
     by_rank = "rank" in keys
-    ranks = rank_differences.ranks_of(recorded)
+    ranks, has_ranks = rank_differences.ranks_of(recorded), _has_ranks(recorded)
     of_ranks: dict[Hashable, dict[Rank, int]] = defaultdict(dict)
     of_world: dict[Hashable, int] = defaultdict(int)
     pids = only_without_rank(recorded.processes)
@@ -264,6 +268,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
         if by_rank:
             longest, longest_ns = row.rank, row.time_ns
             mean_ns = of_world[row.world, _place(row, code)] / max(1, ranks.get(row.world, 1))
+        is_of_ranks = row.rank >= 0 if by_rank else has_ranks
         error_ns = row.time_error_ns if row.estimated_calls else 0
         is_compared = by_rank and row.rank >= 0 and ranks.get(row.world, 0) > 1 and error_ns == 0
         yield CodeTime(
@@ -276,8 +281,8 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             error_ns=error_ns,
             with_callees_ns=row.time_ns,
             calls=row.calls,
-            rank_mean_ns=mean_ns,
-            rank_max_ns=longest_ns,
+            rank_mean_ns=mean_ns if is_of_ranks else None,
+            rank_max_ns=longest_ns if is_of_ranks else None,
             rank_max=longest if longest >= 0 else None,
             more_ns=round(row.time_ns - mean_ns) if is_compared else None,
             more_error_ns=0 if is_compared else None,

@@ -437,7 +437,8 @@ def _show_code(
         ranks = rank_differences.ranks_of(recording)
         for sentence in reporter.sentences(_differences(recording, chosen), ranks):
             out.paragraph(f"{sentence}.")
-        out.paragraph(reporter.NOTE_OF_RANKS)
+        if any(each.rank_mean_ns is not None for each in found):
+            out.paragraph(reporter.NOTE_OF_RANKS)
     out.paragraph(reporter.NOTE)
     for sentence in stacks.limits(recording):
         out.paragraph(f"{sentence}.")

@@ -60,9 +60,16 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
         Column("±", cell=lambda row: units.duration(row.error_ns) if row.error_ns else NOTHING),
         *(OF_WHOLE_RUN if has_whole_run(rows) else ()),
     ]
+    mean = Column(
+        "Rank mean",
+        optional=True,
+        cell=lambda row: NOTHING if row.rank_mean_ns is None else units.duration(row.rank_mean_ns),
+    )
     if "rank" in keys:
+        if all(row.rank_mean_ns is None for row in rows):
+            return Sheet.of(columns, rows)
         columns += [
-            Column("Rank mean", optional=True, cell=lambda row: units.duration(row.rank_mean_ns)),
+            mean,
             Column("More", cell=lambda row: NOTHING if row.more_ns is None else signed(row.more_ns)),
             Column(
                 "± of it",
@@ -80,9 +87,11 @@ def sheet(rows: Sequence[CodeTime], keys: Sequence[str], worlds: int, total_ns: 
         ),
         Column("Whole", optional="line" in keys, cell=lambda row: units.duration(row.with_callees_ns)),
     ]
-    if "thread" not in keys and any(row.rank_max_ns < row.time_ns for row in rows):  # there are several ranks
+    if "thread" not in keys and any(
+        row.rank_max_ns is not None and row.rank_max_ns < row.time_ns for row in rows
+    ):  # there are several ranks
         columns += [
-            Column("Rank mean", optional=True, cell=lambda row: units.duration(row.rank_mean_ns)),
+            mean,
             Column("Longest", optional=True, cell=lambda row: units.duration(row.rank_max_ns)),
             Column("Of rank", optional=True, cell=lambda row: _rank(row.rank_max)),
         ]

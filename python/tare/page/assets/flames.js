@@ -168,9 +168,11 @@
         { title: "±", field: "error_ns", kind: "time", of: (row) => (row.error_ns ? format.duration(row.error_ns) : format.NOTHING), minWidth: 70 },
         { title: "Share", field: "share", kind: "share" },
         { title: "Whole", field: "with_callees_ns", kind: "time" },
-        { title: "Rank mean", field: "rank_mean_ns", kind: "time" },
-        { title: "Longest", field: "rank_max_ns", kind: "time" },
-        { title: "Of rank", field: "rank_max", kind: "rank", minWidth: 70 },
+        ...(rows.some((row) => row.rank_mean_ns !== null) ? [
+          { title: "Rank mean", field: "rank_mean_ns", kind: "time" },
+          { title: "Longest", field: "rank_max_ns", kind: "time" },
+          { title: "Of rank", field: "rank_max", kind: "rank", minWidth: 70 },
+        ] : []),
       ],
     });
     into.append(element("p", { class: "hint" }, [
