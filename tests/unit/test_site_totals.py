@@ -83,3 +83,9 @@ def test_what_a_share_is_of_is_wrapped_not_cut(columns: int) -> None:
     assert f"of the time at least: {scheduling.BLOCKED}" in " ".join(out.getvalue().split())
     place = next(line for line in lines if "blocked" in line).index("of the time")
     assert all(line[place] != " " and not line[:place].strip() for line in lines if line.startswith(" " * 20))
+
+
+def test_a_run_without_mpi_has_no_line_above_its_profile() -> None:
+    out = io.StringIO()
+    reporter.show_efficiencies(Console(out, 100), [])
+    assert out.getvalue() == ""

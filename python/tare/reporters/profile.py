@@ -239,7 +239,8 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
             from tare.reporters import drawing
 
             drawing.parts(out, named)
-    out.line()
+    if found:
+        out.line()
 
 
 def _parts(found: Efficiency) -> list[tuple[str, float]]:
