@@ -44,10 +44,10 @@ struct PythonSource {
   std::size_t function_bytes;
   std::uint32_t line;
 };
-// Where what is not ASCII becomes UTF-8. Longer text is cut.
+// Where what is not ASCII becomes UTF-8. Longer text is cut: this may lie on the stack of a signal handler.
 struct TextRoom {
-  char file[4096];
-  char function[1024];
+  char file[1024];
+  char function[512];
 };
 PythonSource source_of(const PythonFrame& frame, TextRoom& room) noexcept;
 

@@ -63,7 +63,7 @@ def test_calls_of_other_sources_are_none_of_mpi() -> None:
 
 
 def explained(*processes: Any, sources: tuple[str, ...] = (), calls: Sequence[CurrentCall] = ()) -> Basis:
-    nothing: Any = lambda *_: None  # noqa: E731
+    nothing: Any = lambda *_, **__: None  # noqa: E731
     run: Any = SimpleNamespace(
         processes=processes, has_counted_time=True, current_calls=calls,
         expect_profile=nothing, expect_exchanges=nothing,
