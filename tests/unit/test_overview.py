@@ -61,7 +61,7 @@ def of_worlds(*net_times_s: list[float]) -> Any:
         SimpleNamespace(world=world, size=len(times), group=1, elsewhere=0, cells=[(0, 1, 2, 3)])
         for world, times in enumerate(net_times_s)
     ]
-    nothing: Any = lambda *_: None  # noqa: E731
+    nothing: Any = lambda *_, **__: None  # noqa: E731
     return SimpleNamespace(
         processes=processes, has_counted_time=False, current_calls=[],
         expect_profile=nothing, expect_exchanges=nothing,
