@@ -123,7 +123,7 @@ bool Event::prepare(bool is_begin) noexcept {
 }
 
 std::uint32_t Event::site(const void* code) noexcept {
-  if (thread_->counts_only) [[unlikely]]
+  if (only_counts(region())) [[unlikely]]
     return 0;
   return site_of_task(code);
 }
@@ -148,9 +148,19 @@ Region Event::region() const noexcept {
   return constructs_->depth == 0 ? Region{} : constructs_->open[constructs_->depth - 1].region;
 }
 
-Region Event::new_region(std::uint32_t site) const noexcept { return {site, number_of(site), age}; }
+Region Event::new_region(std::uint32_t site) const noexcept {
+  const Region around = region();
+  return {site, number_of(site), age, static_cast<std::uint16_t>(around.is_counted | only_counts(around))};
+}
 
-Region Event::new_task(std::uint32_t site) const noexcept { return {site, region().number, age}; }
+Region Event::new_task(std::uint32_t site) const noexcept {
+  const Region around = region();
+  return {site, around.number, age, around.is_counted};
+}
+
+bool Event::only_counts(Region region) const noexcept {
+  return thread_->counts_only && (region.is_counted != 0 || !region.is_known());
+}
 
 bool Event::is_waiting() const noexcept {
   if (constructs_->depth == 0) return true;  // in the barrier that ends its region
@@ -176,7 +186,7 @@ void Event::begin(Function function, std::uint32_t site, Region region,
   construct.function = function;
   construct.argument_count = static_cast<std::uint8_t>(arguments.size());
   std::copy(arguments.begin(), arguments.end(), construct.arguments);
-  construct.is_counted = thread_->counts_only;
+  construct.is_counted = only_counts(region);
   if (construct.is_counted) [[unlikely]] {
     recorder::count_outside(*thread_, static_cast<std::uint16_t>(function));
     show(*thread_, nullptr, Function::none, 0);
@@ -212,9 +222,11 @@ void Event::end(std::initializer_list<Function> functions) noexcept {
   const auto function = static_cast<std::uint16_t>(construct.function);
   recorder::KnownRows& rows = constructs_->rows[(construct.site + 7U * function) % Constructs::row_sets];
   const recorder::ErrnoGuard guard;
+  const Region& region = construct.region;
+  const std::uint32_t row_object = region.is_counted != 0 ? format::no_communicator : region.number;
   recorder::commit_call(*thread_,
-                        {function, construct.site, construct.region.number, construct.region.number, construct.enter,
-                         leave, format::no_bytes, std::span(construct.arguments, construct.argument_count)},
+                        {function, construct.site, region.number, row_object, construct.enter, leave, format::no_bytes,
+                         std::span(construct.arguments, construct.argument_count)},
                         rows);
   recorder::end_weighing(*thread_, function, leave - construct.enter);
 }
@@ -225,7 +237,7 @@ void forget_thread(recorder::Location&) noexcept {
 }
 
 void forget_parent() noexcept {
-  age = age == 0x7fff ? 1 : age + 1;
+  age = age == Region::max_age ? 1 : age + 1;
   if (regions.exchange(0) != 0) std::memset(static_cast<void*>(region_numbers), 0, sizeof region_numbers);
   if (own_constructs != nullptr) own_constructs->depth = own_constructs->overflow = 0;
 }

@@ -25,13 +25,19 @@ struct Region {
   std::uint32_t site = 0;    // the call site of the construct; 0: none
   std::uint16_t number = 0;  // of the region; 0: in none, or there is no number left
   // Of the process that has made it: a forked child does not know the sites of its parent. The top bit is not in use.
-  std::uint16_t age = 0;
+  std::uint16_t age : 14 = 0;
+  // It began in a thread that only counts, or in such a region: no thread of its team has rows of the region, so that
+  // those of all are of the same regions.
+  std::uint16_t is_counted : 1 = 0;
 
-  std::uint64_t word() const noexcept { return site | std::uint64_t{number} << 32 | std::uint64_t{age} << 48; }
+  std::uint64_t word() const noexcept {
+    return site | std::uint64_t{number} << 32 | std::uint64_t{age} << 48 | std::uint64_t{is_counted} << 62;
+  }
   static Region of(std::uint64_t word) noexcept {
     return {static_cast<std::uint32_t>(word), static_cast<std::uint16_t>(word >> 32),
-            static_cast<std::uint16_t>(word >> 48)};
+            static_cast<std::uint16_t>(word >> 48 & max_age), static_cast<std::uint16_t>(word >> 62 & 1)};
   }
+  static constexpr std::uint16_t max_age = 0x3fff;
   // Whether this process has made it.
   bool is_known() const noexcept;
 };
@@ -44,7 +50,7 @@ struct Construct {
   std::uint32_t site;
   Function function;
   std::uint8_t argument_count;
-  bool is_counted;  // it began in a thread that only counts, and has no record
+  bool is_counted;  // it is only counted, and has no record
 };
 
 struct Constructs;
@@ -66,10 +72,10 @@ class Event {
   // in tare's own code, if recording is impossible, and if the thread pauses.
   explicit operator bool() const noexcept { return constructs_ != nullptr; }
 
-  // The call site of the frame `caller`; 0 in a thread that only counts. `code`: where the program goes on behind the
-  // call, as the runtime says. If that is in the runtime, one of its functions has called another, or the compiler has
-  // made the call a jump at the end of the function that the runtime has called. Then the stack of a thread that the
-  // runtime has begun has no frame of the program, and the site is that of the region.
+  // The call site of the frame `caller`; 0 if what begins there is only counted. `code`: where the program goes on
+  // behind the call, as the runtime says. If that is in the runtime, one of its functions has called another, or the
+  // compiler has made the call a jump at the end of the function that the runtime has called. Then the stack of a
+  // thread that the runtime has begun has no frame of the program, and the site is that of the region.
   std::uint32_t site(const void* code) noexcept;
   // The same of a task, also in a thread that only counts: another one may run it, and records it.
   std::uint32_t site_of_task(const void* code) noexcept;
@@ -86,7 +92,8 @@ class Event {
   // The innermost construct of the function that the thread is in; nullptr if it is in none. Valid until it ends.
   Construct* innermost(Function function) noexcept;
 
-  // A construct begins now. A thread that only counts counts it, and knows that it is in it.
+  // A construct begins now. A thread that only counts counts it, and knows that it is in it. Within a region that is
+  // measured, it does not: what all threads wait in a region belongs to the time of the region.
   void begin(Function function, std::uint32_t site, Region region,
              std::initializer_list<std::uint64_t> arguments = {}) noexcept;
   // The innermost construct of one of the functions has ended, and with it those that it contains. Nothing happens if
@@ -96,6 +103,8 @@ class Event {
  private:
   Event(const stack::Frame& caller, bool is_begin) noexcept;
   bool prepare(bool is_begin) noexcept;
+  // Whether what begins now in the region is only counted.
+  bool only_counts(Region region) const noexcept;
 
   const stack::Frame caller_;
   stack::Thread* thread_ = nullptr;

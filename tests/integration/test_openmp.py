@@ -415,6 +415,12 @@ def test_constructs_that_are_only_counted_are_as_many(runtime: Runtime, tare: Pa
     assert all(row["line"] for row in timed)
     # Those of the other threads, of the regions that were only counted, too.
     assert sum(row["calls"] for row in timed) >= 40 * 5
+    # But what is said of a region is of the same regions for all of its threads.
+    first = min(line for line, _ in regions(some, "thread"))
+    of_threads = [row["calls"] for (line, _), row in regions(some, "thread").items() if line == first]
+    assert len(of_threads) == 2
+    assert len(set(of_threads)) == 1
+    assert 0 < of_threads[0] == regions(some)[first]["calls"] < 40
 
 
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:

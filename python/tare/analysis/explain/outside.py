@@ -52,15 +52,17 @@ class Outside:
 
     @cached_property
     def region_weights(self) -> dict[Placed, float]:
-        """The estimated time in each region in the whole run, divided by what was measured of it.
+        """The estimated time in each region in the whole run, divided by that of which all threads are known.
 
         A region of which that is not known is not here.
         """
+        known_ns = added((line_of(placed(of)), of.time_ns) for of in regions.summed(self.regions))
         return {
-            line_of(row_place(row)): row.whole_time_ns / row.time_ns
+            at: row.whole_time_ns / known_ns[at]
             for row in profile.summed(self._run, ["line"])
-            if row.world == self._world and row.function == REGION and row.time_ns
+            if row.world == self._world and row.function == REGION
             if row.whole_time_ns is not None and row.whole_time_error_ns is not None
+            if known_ns.get(at := line_of(row_place(row)))
         }
 
     @property
