@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <iterator>
 
 #include "format/communicator_number.h"
 #include "format/function_meaning.h"
@@ -31,19 +31,23 @@ namespace {
 
 constinit thread_local Constructs* own_constructs [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// Numbers of regions by the number of their call site (stack/numbers.h), as families of communicators are numbered.
-constexpr unsigned max_sites = 32768;
-constinit std::atomic<std::uint16_t> region_numbers[max_sites] = {};
-constinit std::atomic<std::uint16_t> regions{0};
+// Regions by the number of their call site (stack/numbers.h) and the size of their team, which share a word. The number
+// of a region is its place, and 1.
+constinit std::atomic<std::uint64_t> regions[format::scope_family - 1] = {};
 constinit std::uint16_t age = 1;
 
-std::uint16_t number_of(std::uint32_t site) noexcept {
-  if (site == 0 || site >= max_sites) return 0;
-  std::uint16_t number = region_numbers[site].load(std::memory_order_relaxed);
-  if (number != 0 || regions.load(std::memory_order_relaxed) == format::scope_family - 1) return number;
-  const auto next = static_cast<std::uint16_t>(regions.fetch_add(1, std::memory_order_relaxed) + 1);
-  // Of two threads that meet the region at the same time, one gives it its number.
-  return region_numbers[site].compare_exchange_strong(number, next, std::memory_order_relaxed) ? next : number;
+std::uint16_t number_of(std::uint32_t site, unsigned threads) noexcept {
+  if (site == 0) return 0;
+  constexpr unsigned places = std::size(regions), most_tries = 64;
+  const std::uint64_t what = site | std::uint64_t{threads} << 32;
+  auto place = static_cast<unsigned>((what * 0x9e3779b97f4a7c15U >> 32) % places);
+  for (unsigned i = 0; i < most_tries; ++i, place = (place + 1) % places) {
+    std::uint64_t found = regions[place].load(std::memory_order_relaxed);
+    // Of two threads that meet the region at the same time, one gives it its number.
+    if (found == what || (found == 0 && (regions[place].compare_exchange_strong(found, what) || found == what)))
+      return static_cast<std::uint16_t>(place + 1);
+  }
+  return 0;
 }
 
 bool waits(Function function) noexcept {
@@ -150,7 +154,7 @@ Region Event::region() const noexcept {
 
 Region Event::new_region(std::uint32_t site) const noexcept {
   const Region around = region();
-  return {site, number_of(site), age, static_cast<std::uint16_t>(around.is_counted | only_counts(around))};
+  return {site, 0, age, static_cast<std::uint16_t>(around.is_counted | only_counts(around))};
 }
 
 Region Event::new_task(std::uint32_t site) const noexcept {
@@ -160,6 +164,16 @@ Region Event::new_task(std::uint32_t site) const noexcept {
 
 bool Event::only_counts(Region region) const noexcept {
   return thread_->counts_only && (region.is_counted != 0 || !region.is_known());
+}
+
+void Event::begin_part(Region region, unsigned number, unsigned threads) noexcept {
+  region.number = number_of(region.site, threads);
+  if (number == 0)
+    if (Construct* construct = innermost(Function::omp_parallel)) {
+      construct->region.number = region.number;
+      construct->arguments[0] = threads;
+    }
+  begin(Function::omp_implicit_task, region.site, region, {number, threads});
 }
 
 bool Event::is_waiting() const noexcept {
@@ -238,7 +252,7 @@ void forget_thread(recorder::Location&) noexcept {
 
 void forget_parent() noexcept {
   age = age == Region::max_age ? 1 : age + 1;
-  if (regions.exchange(0) != 0) std::memset(static_cast<void*>(region_numbers), 0, sizeof region_numbers);
+  for (auto& region : regions) region.store(0, std::memory_order_relaxed);
   if (own_constructs != nullptr) own_constructs->depth = own_constructs->overflow = 0;
 }
 

@@ -5,7 +5,8 @@
 // cancellation) ends with no event; it has no record, and is dropped when one around it ends.
 //
 // What a record worked on (SourceCallRecord::object) is the parallel region in which the thread was: the number of the
-// region's call site among those of regions. So the profile has the time of each construct by region.
+// region's call site and the size of its team among those of regions. So the profile has the time of each construct by
+// region.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ using format::Function;
 // A parallel region as all threads of its team know it; or a task of it. It fits into the word that OMPT has for each.
 struct Region {
   std::uint32_t site = 0;    // the call site of the construct; 0: none
-  std::uint16_t number = 0;  // of the region; 0: in none, or there is no number left
+  std::uint16_t number = 0;  // of the region with its team; 0: in none, or there is no number left
   // Of the process that has made it: a forked child does not know the sites of its parent. The top bit is not in use.
   std::uint16_t age : 14 = 0;
   // It began in a thread that only counts, or in such a region: no thread of its team has rows of the region, so that
@@ -96,6 +97,8 @@ class Event {
   // measured, it does not: what all threads wait in a region belongs to the time of the region.
   void begin(Function function, std::uint32_t site, Region region,
              std::initializer_list<std::uint64_t> arguments = {}) noexcept;
+  // The part of a thread of this number in its team of a region begins.
+  void begin_part(Region region, unsigned number, unsigned threads) noexcept;
   // The innermost construct of one of the functions has ended, and with it those that it contains. Nothing happens if
   // the thread is in none.
   void end(std::initializer_list<Function> functions) noexcept;

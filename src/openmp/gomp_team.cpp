@@ -78,12 +78,8 @@ void Team::end(const stack::Frame& caller) noexcept {
 
 void Team::run_part(void* data) {
   const Team team = *static_cast<const Team*>(data);
-  if (Event event = Event::of_begin(TARE_CALLER)) {
-    const auto number = static_cast<unsigned>(team.thread_number()), threads = static_cast<unsigned>(team.threads());
-    if (number == 0)
-      if (Construct* construct = event.innermost(Function::omp_parallel)) construct->arguments[0] = threads;
-    event.begin(Function::omp_implicit_task, team.region.site, team.region, {number, threads});
-  }
+  if (Event event = Event::of_begin(TARE_CALLER))
+    event.begin_part(team.region, static_cast<unsigned>(team.thread_number()), static_cast<unsigned>(team.threads()));
   team.function(team.data);
   if (Event event = Event::of_end(TARE_CALLER)) event.end({Function::omp_implicit_task});
 }

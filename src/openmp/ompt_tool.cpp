@@ -49,10 +49,8 @@ void implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel_data, o
   if (!region.is_known()) return;
   Event event = Event::of_begin(TARE_CALLER);
   if (!event) return;
-  if (index == 0)
-    if (Construct* construct = event.innermost(Function::omp_parallel)) construct->arguments[0] = actual_parallelism;
   task_data->value = open_task;
-  event.begin(Function::omp_implicit_task, region.site, region, {index, actual_parallelism});
+  event.begin_part(region, index, actual_parallelism);
 }
 
 Function function_of(ompt_work_t kind) {

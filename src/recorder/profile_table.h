@@ -19,9 +19,11 @@ struct KnownRows {
   std::uint16_t by_size[classes];  // size class % classes
 };
 
-// The size of the table of a thread that records calls: rows of call sites, one row for each function, and row 0.
-inline constexpr std::uint32_t rows_of_sites = 2112;
-inline constexpr std::uint32_t usual_rows = rows_of_sites + format::function_count + 1;
+// The size of the table of a thread that records calls: rows of call sites, rows of parallel regions when these are
+// full, one row for each function, and row 0.
+inline constexpr std::uint32_t rows_of_sites = 2048;
+inline constexpr std::uint32_t rows_of_regions = 64;
+inline constexpr std::uint32_t usual_rows = rows_of_sites + rows_of_regions + format::function_count + 1;
 static_assert(usual_rows <= format::index_slots * 3 / 4, "the search for a row would be long");
 
 // Only the owning thread uses it. No function allocates or throws.
@@ -30,8 +32,14 @@ struct ProfileTable {
 
   // The number of rows that there is room for.
   std::uint32_t capacity() const noexcept { return shared().row_capacity; }
-  // The rows that are left for functions, without call site, when all others are in use. Small tables have a quarter.
-  std::uint32_t reserved() const noexcept { return capacity() < usual_rows ? capacity() / 4 : format::function_count; }
+  // The rows that are left for functions, without call site, when all others are in use. Small tables have an eighth.
+  std::uint32_t reserved_of_functions() const noexcept {
+    return capacity() < usual_rows ? capacity() / 8 : format::function_count;
+  }
+  // These, and those of regions. Small tables have a quarter.
+  std::uint32_t reserved() const noexcept {
+    return capacity() < usual_rows ? capacity() / 4 : format::function_count + rows_of_regions;
+  }
 
   // Row 0, "other", has what finds no room. To be called once for a block, which is zeroed.
   void begin() noexcept;

@@ -76,7 +76,31 @@ TEST(ProfileTable, HasRoomForEveryFunctionWhenTheSitesHaveNone) {
     EXPECT_EQ(row.site, 0U);
   }
   EXPECT_EQ(functions.size(), format::function_count);
-  EXPECT_EQ(table.shared().summary.rows, usual_rows) << "no row is left over";
+  EXPECT_EQ(table.shared().summary.rows, usual_rows - rows_of_regions) << "those of regions are left";
+}
+
+TEST(ProfileTable, KeepsRowsOfRegionsWhenTheSitesHaveNone) {
+  const auto number_of = [](format::Function function) { return static_cast<std::uint16_t>(function); };
+  const std::uint16_t parallel = number_of(format::Function::omp_parallel);
+  const std::uint16_t wait = number_of(format::Function::omp_taskwait);
+  const MadeLocation made{usual_rows};
+  ProfileTable table = made.location.profile;
+  for (std::uint32_t site = 1; site <= rows_of_sites; ++site) table.row(site, wait, format::no_size, 1);
+  EXPECT_EQ(table.shared().summary.full, 0U);
+  const format::ProfileRow& of_region = table.row(5000, parallel, format::no_size, 2);
+  EXPECT_EQ(of_region.site, 5000U);
+  EXPECT_EQ(of_region.communicator, 2U);
+  EXPECT_EQ(table.shared().summary.full, 0U);
+  const format::ProfileRow& waits = table.row(6000, wait, format::no_size, 2);
+  EXPECT_EQ(waits.site, 0U);
+  EXPECT_EQ(waits.communicator, 2U);
+  EXPECT_EQ(&table.row(6001, wait, format::no_size, 2), &waits);
+  EXPECT_EQ(table.shared().summary.full, format::full_rows);
+  for (std::uint32_t site = 7000; site < 7000 + rows_of_regions; ++site)
+    table.row(site, parallel, format::no_size, site - 6000);
+  const format::ProfileRow& rest = table.row(8000, parallel, format::no_size, 4000);
+  EXPECT_EQ(rest.site, 0U);
+  EXPECT_EQ(rest.communicator, format::no_communicator) << "there is no room for more regions";
 }
 
 TEST(PeerTableTest, MessagesAreCountedByPeer) {

@@ -423,6 +423,66 @@ def test_constructs_that_are_only_counted_are_as_many(runtime: Runtime, tare: Pa
     assert 0 < of_threads[0] == regions(some)[first]["calls"] < 40
 
 
+RECURSION = """
+#include <unistd.h>
+static int fibonacci(int n) {
+  int a, b;
+  if (n < 2) return n;
+#pragma omp task shared(a) if (n > 10)
+  a = fibonacci(n - 1);
+#pragma omp task shared(b) if (n > 10)
+  b = fibonacci(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+int main(void) {
+  int found = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  found = fibonacci(18);
+#pragma omp parallel num_threads(2)
+  usleep(100000);
+  return found != 2584;
+}
+"""
+
+
+def test_regions_are_known_though_tasks_have_more_call_paths_than_there_is_room_for(
+    tare: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "program.c").write_text(RECURSION)
+    program = GNU.compile(tmp_path / "program.c", tmp_path / "program", "-O0")
+    measured = alone(tare, tmp_path / "run", program, options=("--with=stacks",))
+    said = subprocess.run([tare, "profile", measured.directory], capture_output=True, text=True, check=True)
+    assert "was full" in said.stderr
+    found = regions(measured)
+    assert [(found[line]["calls"], found[line]["threads"]) for line in sorted(found)] == [(1, 2), (1, 2)]
+
+
+TEAMS = """
+#include <unistd.h>
+int main(void) {
+  for (int n = 1; n <= 4; n += 3) {
+#pragma omp parallel num_threads(n)
+    usleep(n == 1 ? 900000 : 100000);
+  }
+  return 0;
+}
+"""
+
+
+def test_teams_of_several_sizes_idle_as_long_as_each_does(
+    runtime: Runtime, tare: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "program.c").write_text(TEAMS)
+    program = runtime.compile(tmp_path / "program.c", tmp_path / "program")
+    [found] = regions(alone(tare, tmp_path / "run", program)).values()
+    assert (found["calls"], found["threads"]) == (2, 4)
+    of_single = 900 * MS
+    # The team of four takes the rest of the time.
+    assert found["team_ns"] == pytest.approx(of_single + 4 * (found["time_ns"] - of_single), rel=0.05)
+
+
 def test_regions_that_are_left(program: Path, tare: Path, tmp_path: Path) -> None:
     measured = alone(tare, tmp_path / "jumps", program, "jumps")
     ended_well(measured)

@@ -265,6 +265,27 @@ def test_of_regions_that_were_only_counted_all_is_estimated_or_nothing_is_told()
     assert threads.idle_threads(of, told()) == []
 
 
+def test_regions_weigh_what_all_of_them_take_for_those_of_which_all_threads_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 800 ms 300 are measured; 100 of these in regions that the rank itself only counted."""
+    team = [thread(0, number, 200, 100, regions=10 * (number == 0)) for number in range(2)]
+    whole = {"whole_time_ns": 800 * MS, "whole_time_error_ns": 0}
+    row = SimpleNamespace(world=0, function="omp_parallel", time_ns=300 * MS, **whole, **place(17))
+    monkeypatch.setattr("tare.analysis.profile.summed", lambda *_: [row])
+    of = basis(ranks=1, regions=team).outside_mpi
+    assert of.region_weights == {line_of(placed(row)): 4.0}
+
+
+def test_nothing_is_told_of_threads_where_regions_had_no_room() -> None:
+    team = [thread(0, number, 1_000, 500 * number, regions=10 * (number == 0)) for number in range(2)]
+    assert threads.idle_threads(basis(ranks=1, regions=team), told())
+    lost = SimpleNamespace(
+        **vars(team[0]) | dict.fromkeys(("file", "line", "caller", "object", "offset", "team_ns"))
+    )
+    assert threads.idle_threads(basis(ranks=1, regions=[*team, lost]), told()) == []
+
+
 def test_a_region_that_never_ended_is_no_team() -> None:
     """All is in it; the threads have waited for a critical section."""
     lock = call("omp_critical", 0, 500)

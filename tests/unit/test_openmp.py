@@ -10,7 +10,14 @@ from made import made
 from tare._native import Process
 from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
-from tare.analysis.hybrid import MORE_THREADS, NOT_ALL, hybrid_efficiencies, useful_of_threads
+from tare.analysis.hybrid import (
+    MORE_THREADS,
+    NO_ROOM,
+    NOT_ALL,
+    NOT_ENDED,
+    hybrid_efficiencies,
+    useful_of_threads,
+)
 from tare.analysis.regions import limits, summed
 from tare.analysis.rows import changed
 from tare.reporters import openmp
@@ -74,10 +81,24 @@ def test_regions_by_rank_and_thread() -> None:
 
 
 def test_a_region_that_has_not_ended_is_told() -> None:
-    assert limits(summed(ROWS)) == []
-    assert len(limits(summed([*ROWS, row(1, 1, 12)]))) == 1, "not even its threads are known"
-    [said] = limits(summed([*ROWS, row(1, 1, 11, calls=1, team_ns=30, work_ns=30)]))
+    assert limits(summed(ROWS), ROWS) == []
+    assert len(limits(summed([*ROWS, row(1, 1, 12)]), ROWS)) == 1, "not even its threads are known"
+    open_row = row(1, 1, 11, calls=1, team_ns=30, work_ns=30)
+    [said] = limits(summed([*ROWS, open_row]), ROWS)
     assert said.startswith("Regions of 0 calls have not ended")
+    [found] = hybrid_efficiencies(efficiencies(PROCESSES), PROCESSES, [*ROWS, open_row])
+    assert (found.why_none, found.parallel_efficiency) == (NOT_ENDED, None)
+
+
+def test_regions_for_which_there_was_no_room_are_told_and_are_no_row() -> None:
+    lost = row(1, 0, 0, regions=3, calls=3)
+    lost.line = lost.file = lost.caller = None
+    rows = [*ROWS, lost]
+    assert summed(rows) == summed(ROWS)
+    [said] = limits(summed(rows), rows)
+    assert said.startswith("The profile table had no room for all regions")
+    [found] = hybrid_efficiencies(efficiencies(PROCESSES), PROCESSES, rows)
+    assert (found.why_none, found.load_balance) == (NO_ROOM, None)
 
 
 def test_threads_have_their_ranks() -> None:

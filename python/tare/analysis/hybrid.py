@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tare.analysis.efficiency import Efficiency, by_world, efficiencies, useful_ns
 from tare.analysis.groups import grouped
+from tare.analysis.regions import is_lost, summed
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MORE_THREADS = "several threads of a process call MPI"
 NO_TIME = "no thread has net time"
 NOT_ALL = "not all of the time is known: calls were only counted, recording paused, or a process did not end"
+NO_ROOM = "the profile table had no room for all parallel regions"
+NOT_ENDED = "a parallel region had not ended when its process did"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +91,11 @@ def _efficiency(
         return replace(unknown, why_none=MORE_THREADS)
     if not all(map(is_recorded_throughout, processes)):
         return replace(unknown, why_none=NOT_ALL)
+    of_ranks = [of_process.get(_key(process), []) for process in processes]
+    if any(is_lost(row) for rows in of_ranks for row in rows):
+        return replace(unknown, why_none=NO_ROOM)
+    if any(region.calls == 0 for rows in of_ranks for region in summed(rows)):
+        return replace(unknown, why_none=NOT_ENDED)
     net_ns = max(process.net_ns for process in processes)
     mean, most = sum(useful) / len(useful), max(useful)
     if net_ns <= 0 or most <= 0:

@@ -42,6 +42,7 @@ class Region(Placed):
 def summed(rows: Iterable[RegionsRow], keys: Sequence[str] = ()) -> list[Region]:
     """The regions by source line and by "rank" and "thread", if `keys` has them; most idle time first."""
     by_rank, by_thread = "rank" in keys, "thread" in keys
+    rows = [row for row in rows if not is_lost(row)]
 
     def key(row: RegionsRow) -> tuple[object, ...]:
         line = (row.caller, row.file, row.line) if row.line else (row.object, row.offset)
@@ -54,8 +55,19 @@ def summed(rows: Iterable[RegionsRow], keys: Sequence[str] = ()) -> list[Region]
     return sorted(found, key=lambda region: -region.idle_ns)
 
 
-def limits(found: Iterable[Region]) -> list[str]:
-    """Sentences about what the table does not tell."""
+def is_lost(row: RegionsRow) -> bool:
+    """Whether it is of regions for which the profile of the thread had no room: only how many is known."""
+    has_place = row.line is not None or row.object is not None
+    return not (has_place or row.team_ns) and (row.calls > 0 or row.regions > 0)
+
+
+def limits(found: Iterable[Region], rows: Iterable[RegionsRow]) -> list[str]:
+    """Sentences about what the table does not tell. `rows`: those of the table `regions`."""
+    if any(map(is_lost, rows)):
+        return [
+            "The profile table had no room for all regions: what threads did in the others is not known, "
+            "neither here nor in the efficiencies"
+        ]
     if not any(region.calls == 0 and (region.team_ns or region.thread is None) for region in found):
         return []
     return [

@@ -386,7 +386,7 @@ def _show(
     if not found.subject:
         reporter.show_sources(out, recording, names, found.chosen)
     if found.subject == "region":
-        for sentence in regions.limits(found.rows):
+        for sentence in regions.limits(found.rows, recording.rows(recording.regions)):
             out.paragraph(f"{sentence}.")
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)

@@ -45,7 +45,7 @@ def of_openmp(run: Run) -> dict[str, Any] | None:
         "regions": list(map(_region, found[:MAX_ROWS])),
         "left_out": max(len(found) - MAX_ROWS, 0),
         "efficiencies": openmp.sheet(hybrid.of_run(run)).rows,
-        "notes": [*notes, *(f"{each}." for each in regions.limits(found))],
+        "notes": [*notes, *(f"{each}." for each in regions.limits(found, run.rows(run.regions)))],
     }
 
 

@@ -45,7 +45,12 @@ void add_region_parts(std::vector<RegionPart>& parts, const FunctionNames::Map& 
                       const std::vector<RegionRole>& roles, const Profile& profile) {
   for (const format::ProfileRow& row : profile.rows) {
     const RegionRole role = roles[FunctionNames::lookup(functions, row.function)];
-    if (role == RegionRole::none || row.calls == 0 || row.communicator == 0) continue;
+    if (role == RegionRole::none || row.calls == 0) continue;
+    if (row.communicator == 0) {
+      const bool is_lost = row.site == 0 && (role == RegionRole::region || role == RegionRole::part);
+      if (is_lost) (role == RegionRole::region ? part_of(parts, 0).regions : part_of(parts, 0).parts) += row.calls;
+      continue;
+    }
     RegionPart& part = part_of(parts, row.communicator);
     if (role == RegionRole::region || role == RegionRole::part) part.site = std::max(part.site, row.site);
     if (role == RegionRole::region) {

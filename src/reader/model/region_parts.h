@@ -22,8 +22,9 @@ std::vector<RegionRole> region_roles(const FunctionNames& names);
 
 // The part of a location in one region. Times are ticks.
 struct RegionPart {
-  std::uint32_t number = 0;  // of the region in the process
-  std::uint32_t site = 0;    // its call site in the process; 0: not known
+  // Of the region in the process. 0: regions for which the profile had no room; only their numbers are known.
+  std::uint32_t number = 0;
+  std::uint32_t site = 0;  // its call site in the process; 0: not known
   std::uint64_t regions = 0, region_ticks = 0;
   std::uint64_t parts = 0, part_ticks = 0;
   std::uint64_t wait_ticks = 0, task_ticks = 0;

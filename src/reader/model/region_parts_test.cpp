@@ -48,5 +48,20 @@ TEST(RegionParts, AreSumsOfTheRowsOfEachRegion) {
   EXPECT_EQ(parts[0].part_ticks, 400U);
 }
 
+TEST(RegionParts, OfRegionsWithoutRoomAreOnlyCounted) {
+  const FunctionNames names;
+  Profile profile;
+  profile.rows = {row_of(Function::omp_parallel, 0, 0, 3, 300), row_of(Function::omp_implicit_task, 0, 0, 4, 200),
+                  row_of(Function::omp_taskwait, 0, 0, 5, 200), row_of(Function::omp_implicit_task, 0, 9, 2, 50)};
+  std::vector<RegionPart> parts;
+  add_region_parts(parts, names.built_in(), region_roles(names), profile);
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].number, 0U);
+  EXPECT_EQ(parts[0].regions, 3U);
+  EXPECT_EQ(parts[0].region_ticks, 0U);
+  EXPECT_EQ(parts[0].parts, 4U);
+  EXPECT_EQ(parts[0].part_ticks, 0U);
+}
+
 }  // namespace
 }  // namespace tare::reader

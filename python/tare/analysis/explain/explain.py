@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 from tare import registry, units
-from tare.analysis import retimed, traces
+from tare.analysis import regions, retimed, traces
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.explain import calls, ended, gains, losses, outside, shown
 from tare.analysis.explain.basis import Basis, Told
@@ -114,6 +114,10 @@ def _notes(basis: Basis, found: Sequence[Finding]) -> list[str]:
         notes.append(_of_counted(basis, found))
         if basis.outside_mpi.leaves_regions_out:
             notes.append("How long threads idle in parallel regions of OpenMP is not known then.")
+    if any(map(regions.is_lost, basis.outside_mpi.regions)):
+        notes.append(
+            "The profile table had no room for all parallel regions: how long threads idle is not known."
+        )
     elsewhere_ns = basis.outside_mpi.of_files_elsewhere_ns
     if basis.share(elsewhere_ns) >= MIN_MPI_SHARE:
         who = "Threads that call no MPI" if basis.uses_mpi else "Threads beside the first"

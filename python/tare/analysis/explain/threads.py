@@ -39,7 +39,7 @@ AS_LONG = 1.25
 def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     """The findings of regions, the most severe first."""
     rows = basis.outside_mpi.regions
-    if not rows:
+    if not rows or any(map(regions.is_lost, rows)):
         return []
     by_rank = _of_whole_run(basis, regions.summed(rows, ["rank"]))
     teams = {rank: max(1, *(of.threads for of in found)) for rank, found in _by_rank(by_rank).items()}
