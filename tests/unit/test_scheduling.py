@@ -74,15 +74,25 @@ def test_busy_threads_of_teams_share_processors_too() -> None:
     assert busy_threads(each_time, ranks_of_node) == {(0, 0): 2}
 
 
-def test_shares_are_of_the_time_that_was_looked_at() -> None:
+def test_shares_are_of_the_net_time_of_the_threads() -> None:
     assert off_processor(ranks([0])) is None
     busy = made(
         Scheduling, observed_ns=600, descheduled_ns=150, blocked_outside_ns=30, descheduled_outside_ns=90
     )
     idle = made(Scheduling, observed_ns=400, descheduled_ns=50, unknown_ns=20)
-    found = off_processor([made(Process, scheduling=busy), made(Process, scheduling=idle)])
+    of_ranks = [
+        made(Process, rank=0, net_ns=600, threads_ns=500, counted_ns=100, scheduling=busy),
+        made(Process, rank=1, net_ns=390, threads_ns=390, scheduling=idle),
+    ]
+    found = off_processor([*of_ranks, made(Process, rank=-1, net_ns=9000, threads_ns=9000)])
     assert found is not None
     assert (found.descheduled, found.blocked) == (0.2, 0.03)
+    # The one hangs in a call that no reading tells of, the other computes since its only reading.
+    hung = made(Process, rank=2, net_ns=500, threads_ns=500, scheduling=made(Scheduling, readings=1))
+    of_ranks[1] = made(Process, rank=1, net_ns=2900, threads_ns=2900, scheduling=idle)
+    found = off_processor([*of_ranks, hung])
+    assert found is not None
+    assert (found.descheduled, found.blocked) == (0.05, 0.0075)
 
 
 def test_one_sentence_says_all() -> None:
@@ -99,7 +109,7 @@ def test_one_sentence_says_all() -> None:
     ]
     # Of what a rank slept, it is not known whether all was outside MPI.
     assert scheduling.sentence(HERE, crowded) == (
-        "ranks 0-3 share 2 processors; 50.0 % of the time the ranks could run, but had no processor; "
+        f"ranks 0-3 share 2 processors; at least 50.0 % of the time the ranks {scheduling.DESCHEDULED}; "
         f"at least 5.0 % of the time the ranks {scheduling.BLOCKED}"
     )
     assert scheduling.sentence(HERE, ranks([0], [1])) == ""

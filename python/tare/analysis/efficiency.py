@@ -41,8 +41,8 @@ class Efficiency:
     communication_efficiency: float | None  # largest time outside MPI / net_ns
     parallel_efficiency: float | None  # load_balance * communication_efficiency
     most_computing_rank: int | None  # the rank with the most time outside MPI
-    # Of the time: ranks could have run, but had no processor; outside MPI, they slept, waited in the kernel,
-    # or were stopped. None: not known.
+    # Of the time, at least: ranks could have run, but had no processor; outside MPI, they slept, waited in
+    # the kernel, or were stopped. None: not known.
     descheduled_share: float | None = None
     blocked_share: float | None = None
     # The next four are None without a replay on an ideal network.

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 
+def all_net_ns(process: Process) -> int:
+    """The net time of all threads that call MPI, with that in which calls were only counted."""
+    return process.threads_ns + process.counted_ns
+
+
 def mpi_share(process: Process) -> float | None:
     """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1.
 
@@ -24,7 +29,7 @@ def mpi_share(process: Process) -> float | None:
     if process.counted_ns and process.whole_mpi_ns is None:
         return None
     mpi_ns = process.whole_mpi_ns if process.counted_ns else process.mpi_ns
-    all_ns = process.threads_ns + process.counted_ns
+    all_ns = all_net_ns(process)
     return min((mpi_ns or 0) / all_ns, 1.0) if all_ns > 0 else 0.0
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
+from tare.analysis.ranks import all_net_ns
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -88,19 +89,22 @@ def crowd_of(
 
 @dataclass(frozen=True)
 class OffProcessor:
-    """Time of ranks on no processor, as shares of the time that was looked at."""
+    """Time of ranks on no processor, as shares of the net time of their threads: what is known of it."""
 
     descheduled: float  # they could have run
     blocked: float  # known to be outside MPI: they slept, waited in the kernel, or were stopped
 
 
 def off_processor(processes: Sequence[Process]) -> OffProcessor | None:
-    """The shares over some ranks; None if nothing is known."""
-    all_of = [process.scheduling for process in processes]
-    observed_ns = sum(each.observed_ns for each in all_of)
-    if not observed_ns:
+    """The shares over some ranks; None if nothing is known.
+
+    They are lower bounds: of a call that has not returned, as where ranks hang, nothing is known.
+    """
+    ranks = [process for process in processes if process.rank >= 0]
+    if not any(each.scheduling.observed_ns for each in ranks):
         return None
+    net_ns = sum(max(all_net_ns(each), each.scheduling.observed_ns) for each in ranks)
     return OffProcessor(
-        sum(each.descheduled_ns for each in all_of) / observed_ns,
-        sum(each.blocked_outside_ns for each in all_of) / observed_ns,
+        sum(each.scheduling.descheduled_ns for each in ranks) / net_ns,
+        sum(each.scheduling.blocked_outside_ns for each in ranks) / net_ns,
     )

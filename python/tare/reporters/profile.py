@@ -251,12 +251,12 @@ def _parts(found: Efficiency) -> list[tuple[str, float]]:
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
     yield "MPI share", _share(found.mpi_share)
-    for label, share, least, what in (
-        ("descheduled", found.descheduled_share, "", scheduling.DESCHEDULED),
-        ("blocked", found.blocked_share, " at least", scheduling.BLOCKED),
+    for label, share, what in (
+        ("descheduled", found.descheduled_share, scheduling.DESCHEDULED),
+        ("blocked", found.blocked_share, scheduling.BLOCKED),
     ):
         if share is not None and share >= scheduling.MIN_SHARE:
-            yield label, f"{_share(share)}  of the time{least}: {what}"
+            yield label, f"{_share(share)}  of the time at least: {what}"
     if found.ranks == 1:
         return
     most = found.most_computing_rank

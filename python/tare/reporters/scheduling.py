@@ -26,11 +26,8 @@ def sentence(meta: Metadata, processes: Sequence[Process]) -> str:
         said.append(f"{rank_numbers.named(crowd.ranks)} share {processors}")
     if off := off_processor(processes):
         said += [
-            f"{least}{units.percent(share)} of the time the ranks {what}"
-            for least, share, what in (
-                ("", off.descheduled, DESCHEDULED),
-                ("at least ", off.blocked, BLOCKED),
-            )
+            f"at least {units.percent(share)} of the time the ranks {what}"
+            for share, what in ((off.descheduled, DESCHEDULED), (off.blocked, BLOCKED))
             if share >= MIN_SHARE
         ]
     return "; ".join(said)
