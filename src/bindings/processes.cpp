@@ -182,12 +182,13 @@ void define_scheduling(nb::module_& module) {
   using reader::OffTimes;
   Fields<SchedulingSums> fields(
       module, "Scheduling",
-      "How the operating system scheduled the threads of a process, as far as it was looked at: once in a\n"
-      "millisecond. `observed_ns`: the time that is known; parts of it in which the threads could have run, but\n"
-      "had no processor (`descheduled_ns`), in which they slept, waited in the kernel or were stopped\n"
-      "(`blocked_ns`), or in which they ran on none and the kernel does not tell why (`unknown_ns`); of the first\n"
-      "and the second, what is known to be outside MPI. `switches`: context switches because a thread waited;\n"
-      "`preemptions`: because it lost its processor. `processors`: on which they may run.");
+      "How the operating system scheduled the threads of a process that call MPI, or, without MPI, the first one,\n"
+      "as far as it was looked at: once in a millisecond. `observed_ns`: the time that is known, none without MPI;\n"
+      "parts of it in which the threads could have run, but had no processor (`descheduled_ns`), in which they\n"
+      "slept, waited in the kernel or were stopped (`blocked_ns`), or in which they ran on none and the kernel does\n"
+      "not tell why (`unknown_ns`); of the first and the second, what is known to be outside MPI. `switches`:\n"
+      "context switches because a thread waited; `preemptions`: because it lost its processor. `processors`: on\n"
+      "which any thread may run.");
   fields.members<&SchedulingSums::readings, &SchedulingSums::observed_ns, &SchedulingSums::switches,
                  &SchedulingSums::preemptions, &SchedulingSums::page_faults, &SchedulingSums::major_page_faults>();
   const auto part = [&](const char* name, OffProcessor SchedulingSums::*of, std::int64_t OffTimes::*which) {

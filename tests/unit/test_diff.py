@@ -16,8 +16,10 @@ from typing import Any
 import fake_native
 import pytest
 from fake_tare import Tare
+from made import made
 from scipy import stats
 from some_run import metadata
+from tare._native import Scheduling
 from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
 from tare.analysis.rows import changed
@@ -102,6 +104,20 @@ def test_what_is_estimated_is_said_of_runs_with_a_budget_alone() -> None:
     for noise_known in (False, True):
         assert reporter.ESTIMATED not in reporter.notes(of_whole.exact, noise_known=noise_known)
         assert reporter.ESTIMATED in reporter.notes(of_budget.exact, noise_known=noise_known)
+
+
+def test_what_no_reading_tells_is_not_compared() -> None:
+    """Threads without MPI are read, too, but there is no net time that the readings would tell of."""
+
+    def run(observed_ns: int) -> Any:
+        read = measured()
+        scheduling = made(Scheduling, readings=90, observed_ns=observed_ns)
+        read.processes = [changed(read.processes[0], scheduling=scheduling)]
+        return read
+
+    without = diff.difference([run(0)], [run(0)])
+    assert set(without.figures) & {"descheduled", "blocked"} == set()
+    assert {"descheduled", "blocked"} <= set(diff.difference([run(10**9)], [run(10**9)]).figures)
 
 
 def test_look_ups_whose_number_is_the_same_are_no_difference() -> None:

@@ -125,7 +125,7 @@ def _figures(run: Run) -> dict[str, float]:
         found["computing"] = _mean(processes, useful_ns)
     if all(each.is_known for each in everything):
         found["bytes"] = sum(each.bytes for each in everything)
-    if any(process.scheduling.readings for process in processes):
+    if any(process.scheduling.observed_ns for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
         if not run.has_counted_time:  # else it is not known what was outside of calls
             found["blocked"] = _mean(processes, lambda process: process.scheduling.blocked_outside_ns)

@@ -68,7 +68,7 @@ def _since(rows: Sequence[TimelineRow]) -> list[tuple[int, int, int]]:
 
 def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:
     """The longest times on no processor outside MPI: row, begin, end, descheduled, blocked; None: unknown."""
-    if not any(process.scheduling.readings for process in run.processes):
+    if not any(process.scheduling.observed_ns for process in run.processes):
         return None
     numbers = {(row.world, row.rank, row.thread): number for number, row in enumerate(timeline.rows())}
     found = []

@@ -1,6 +1,7 @@
 #include "reader/model/locations.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tare::reader {
 namespace {
@@ -14,11 +15,21 @@ bool is_buffered(const Process& process, const ChunkHeader& chunk) {
   return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
 }
 
+// Of a thread whose time is not that of the rank.
+format::SchedulingSums without_times(const format::SchedulingSums& sums) {
+  format::SchedulingSums rest{};
+  rest.readings = sums.readings;
+  rest.cost_ticks = sums.cost_ticks;
+  std::copy(std::begin(sums.allowed), std::end(sums.allowed), rest.allowed);
+  return rest;
+}
+
 }  // namespace
 
-LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net,
+LocationsOf::LocationsOf(const Process& process, const FunctionNames& names, const std::vector<bool>& outside_net,
                          const std::vector<RegionRole>& roles)
     : process_(process),
+      names_(names),
       outside_net_(outside_net),
       roles_(roles),
       stacks_(process.stacks.is_there() ? read_stack_samples(process.stacks) : StackSamples{}) {
@@ -31,6 +42,7 @@ LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outsid
 void LocationsOf::add(std::uint32_t block, const Profile& profile) {
   Location& location = by_block_[block];
   location.thread = profile.summary.number;
+  if (is_of_rank(process_, profile, names_)) of_rank_.insert(block);
   add_profile(location.totals, process_, profile, outside_net_);
   add_region_parts(location.regions, *process_.functions, roles_, profile);
   if (block != 0)
@@ -54,7 +66,7 @@ std::vector<Location> LocationsOf::take(std::size_t index) {
   add_trace();
   for (const Scheduling& of : read_scheduling(process_.scheduling))
     if (const auto at = by_block_.find(of.sums.block); at != by_block_.end())
-      add_scheduling(at->second.totals, of.sums);
+      add_scheduling(at->second.totals, of_rank_.contains(of.sums.block) ? of.sums : without_times(of.sums));
   if (!by_block_.empty()) {  // those of all threads, with the first one
     by_block_.begin()->second.totals.stack_samples = stacks_.head.samples;
     by_block_.begin()->second.totals.stack_ticks = stacks_.head.ticks;

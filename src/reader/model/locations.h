@@ -23,11 +23,13 @@ struct Location {
   std::vector<RegionPart> regions{};  // its parts in parallel regions of OpenMP, also over all of them
 };
 
-// Makes the locations of one process from its profiles and its trace. `outside_net`: see add_profile(); `roles`:
-// region_roles(). All arguments must outlive the object.
+// Makes the locations of one process from its profiles and its trace. `names` are the
+// functions of the run; `outside_net`: see add_profile(); `roles`: region_roles(). All arguments must outlive the
+// object.
 class LocationsOf {
  public:
-  LocationsOf(const Process& process, const std::vector<bool>& outside_net, const std::vector<RegionRole>& roles);
+  LocationsOf(const Process& process, const FunctionNames& names, const std::vector<bool>& outside_net,
+              const std::vector<RegionRole>& roles);
 
   void add(std::uint32_t block, const Profile& profile);
   // The locations, sorted by block. To be called once, after all profiles have been added. `index`: of the process in
@@ -38,10 +40,12 @@ class LocationsOf {
   void add_trace();
 
   const Process& process_;
+  const FunctionNames& names_;
   const std::vector<bool>& outside_net_;
   const std::vector<RegionRole>& roles_;
   const StackSamples stacks_;
   std::set<std::uint32_t> sampled_;  // threads
+  std::set<std::uint32_t> of_rank_;  // locations that are is_of_rank()
   std::map<std::uint32_t, Location> by_block_;
 };
 

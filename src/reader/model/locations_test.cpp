@@ -64,6 +64,46 @@ TEST(LocationsTest, EachHasItsOwnCounts) {
   EXPECT_EQ(locations[0].totals.records + locations[1].totals.records, run->totals(0).records);
 }
 
+// A helper thread that waits has no time of the rank. What its readings cost counts, and where it may run.
+TEST(LocationsTest, HowAThreadIsScheduledCountsIfItIsOfTheRank) {
+  const auto scheduling_of = [](std::int32_t rank) {
+    ProcessRecord process = process_record(0, ProcessState::exited);
+    process.rank = rank;
+    std::vector<format::ProfileRow> of_first = {profile_row("read", 1, 2, 20, 0)};
+    if (rank >= 0) of_first.push_back(profile_row("MPI_Init", 1, 1, 10, 0));
+    Profile of_helper;
+    of_helper.rows = {profile_row("read", 1, 90, 900, 0)};
+    of_helper.summary.number = 1;
+    format::ChunkHeader identity{};
+    identity.type = format::ChunkType::scheduling;
+    identity.process = process.process;
+    std::string readings;
+    for (std::uint32_t block = 0; block < 2; ++block) {
+      format::SchedulingSums sums{};
+      sums.block = block;
+      sums.readings = sums.cost_ticks = 5;
+      sums.observed_ns = 1000;
+      sums.all = {700, 0, 0};
+      sums.outside = {block == 0 ? 100U : 600U, 0, 0};
+      sums.switches = 10;
+      sums.allowed[0] = 1U << block;
+      readings += bytes_of(sums);
+    }
+    const std::string file = functions_chunk() + process_chunk(process) + profile_chunk(process, 0, of_first) +
+                             profile_chunk(process, 1, of_helper) + chunk(identity, readings);
+    return std::move(*Run::of_memory(file)).totals(0).scheduling;
+  };
+  for (const std::int32_t rank : {0, -1}) {
+    const format::SchedulingSums found = scheduling_of(rank);
+    EXPECT_EQ(found.observed_ns, 1000U) << rank;
+    EXPECT_EQ(found.outside.ns, 100U) << rank;
+    EXPECT_EQ(found.switches, 10U) << rank;
+    EXPECT_EQ(found.readings, 10U) << rank;
+    EXPECT_EQ(found.cost_ticks, 10U) << rank;
+    EXPECT_EQ(found.allowed[0], 3U) << rank;
+  }
+}
+
 TEST(LocationsTest, WhatABufferHoldsCounts) {
   const TempDir dir;
   const ProcessRecord process = process_record(0, ProcessState::running);

@@ -102,6 +102,13 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
+bool is_of_rank(const Process& process, const Profile& profile, const FunctionNames& names) {
+  if (process.record.rank < 0) return profile.summary.number == 0;
+  return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
+    return row.calls != 0 && names.is_of_mpi(FunctionNames::lookup(*process.functions, row.function));
+  });
+}
+
 void add_scheduling(Totals& totals, const SchedulingSums& sums) {
   SchedulingSums& to = totals.scheduling;
   constexpr std::uint64_t SchedulingSums::*counters[] = {

@@ -153,6 +153,9 @@ struct Totals {
 bool counts_some_of_the_time(const Process& process);
 // Adds a profile of the process. `outside_net`: outside_net_time().
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
+// Whether the time of the thread of a profile is time of the rank: the thread calls MPI. Without MPI, it is the first
+// one. Others may be there to wait, as helper threads of a library are.
+bool is_of_rank(const Process& process, const Profile& profile, const FunctionNames& names);
 // Adds the readings of a location.
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
 // Adds the lifetime of the threads that used a location one after another to that of the other threads: at most the net

@@ -59,28 +59,20 @@ void add_ranks(ProfileSum& to, const ProfileSum& from) {
 
 }  // namespace
 
-ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names) : query_(query), slots_(64) {
+ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names)
+    : query_(query), names_(&names), slots_(64) {
   const auto has = [](const std::vector<std::string>& all, const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
   for (const std::string& name : names.names()) {
     functions_.push_back(!query.functions || has(*query.functions, name));
     untimed_.push_back(has(query.untimed, name));
-    of_mpi_.push_back(names.is_of_mpi(static_cast<std::uint16_t>(of_mpi_.size())));
   }
   for (Wanted* wanted : {&query_.worlds, &query_.ranks, &query_.communicators}) sort(*wanted);
 }
 
 bool ProfileSummer::wants(const Process& process) const {
   return holds(query_.worlds, process.world) && holds(query_.ranks, process.record.rank);
-}
-
-bool ProfileSummer::wants(const Profile& profile) const {
-  if (!query_.callers_alone) return true;
-  if (process_->record.rank < 0) return profile.summary.number == 0;
-  return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
-    return row.calls != 0 && of_mpi_[FunctionNames::lookup(*process_->functions, row.function)];
-  });
 }
 
 bool ProfileSummer::wants(std::uint16_t function, std::int32_t communicator) const {
@@ -93,7 +85,7 @@ void ProfileSummer::begin(const Process& process) {
 }
 
 void ProfileSummer::add(const Profile& profile) {
-  if (!wants(profile)) return;
+  if (query_.callers_alone && !is_of_rank(*process_, profile, *names_)) return;
   for (const ProfileRow& row : profile.rows) add(row);
   for (const CountedCalls& counted : profile.counted) add(counted);
 }
@@ -118,8 +110,9 @@ void ProfileSummer::add(const ProfileRow& row) {
   const bool known = function != FunctionNames::other;  // else the row sums calls for which the table had no room
   // In rows of other sources than MPI, it is the number of what the calls worked on.
   const std::int32_t communicator =
-      known && of_mpi_[function] ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator))
-                                 : -1;
+      known && names_->is_of_mpi(function)
+          ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator))
+          : -1;
   if (!wants(function, communicator)) return;
   SumKey key;
   if (query_.world) key.world = process_->world;

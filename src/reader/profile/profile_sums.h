@@ -34,7 +34,7 @@ struct SumsQuery {
   Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
   std::vector<std::string> untimed{};  // functions of which only the number of calls is added up
-  bool callers_alone = false;          // leaves out threads that do not call MPI; without MPI, all but the first
+  bool callers_alone = false;          // leaves out threads that are not is_of_rank()
 
   bool operator==(const SumsQuery&) const = default;
 };
@@ -70,6 +70,7 @@ std::optional<double> with_error_of_sample(std::optional<double> error_ns, const
 // Adds up the profiles of one process after another. Not thread-safe: each thread has its own, and join() adds them up.
 class ProfileSummer {
  public:
+  // `names` must outlive it.
   ProfileSummer(const SumsQuery& query, const FunctionNames& names);
 
   // Whether the query includes the process.
@@ -90,7 +91,6 @@ class ProfileSummer {
 
   void add(const format::ProfileRow& row);
   void add(const format::CountedCalls& counted);
-  bool wants(const Profile& profile) const;
   bool wants(std::uint16_t function, std::int32_t communicator) const;
   Group& group_of(const SumKey& key);
   void touch(Group& group);
@@ -98,8 +98,8 @@ class ProfileSummer {
   void grow();
 
   SumsQuery query_;
+  const FunctionNames* names_;
   std::vector<bool> functions_;  // by number: whether the query includes it
-  std::vector<bool> of_mpi_;     // by number
   std::vector<bool> untimed_;    // by number: whether only its calls are added up
   std::vector<Group> groups_;
   std::vector<std::uint32_t> slots_;  // hash table of indices in groups_, plus 1

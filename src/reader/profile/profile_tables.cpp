@@ -95,6 +95,7 @@ std::vector<PeerSum> merged(std::vector<PeerSum> sums) {
 void add_phases(std::vector<PhaseSum>& sums, const FunctionNames& functions, const Process& process,
                 const Profile& profile) {
   for (std::size_t number = 0; number < profile.phases.size(); ++number) {
+    if (number == outside_phases && !is_of_rank(process, profile, functions)) continue;
     const PhaseEntry entry =
         number == outside_phases ? outside_of(functions, process, profile) : profile.phases[number];
     const std::uint64_t ticks = entry.ticks + ticks_going_on(process, profile, number);

@@ -45,7 +45,7 @@ struct PhaseSum {
   int world = 0;
   std::int32_t rank = -1;     // -1: not grouped by rank
   std::int32_t type = -1;     // index in Run::event_types(), which has the name
-  bool outside = false;       // no phase, but what lies outside of all phases
+  bool outside = false;       // no phase, but what lies outside of all phases, in threads that are is_of_rank()
   bool other = false;         // all phases for which the table had no room
   std::uint64_t entries = 0;  // how often the phase began
   std::uint64_t calls = 0;

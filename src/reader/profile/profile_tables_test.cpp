@@ -95,6 +95,19 @@ TEST_F(ProfileTables, CallsInNoPhaseAreTheRest) {
   EXPECT_EQ(phases[0].bytes, 64U);
 }
 
+TEST_F(ProfileTables, TimeInNoPhaseIsThatOfTheRank) {
+  Profile of_rank, helper;
+  of_rank.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};
+  of_rank.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 0, 0, 0}};
+  helper.rows = {profile_row("read", 1, 10, 1000, 80)};
+  helper.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 7000, 0, 0, 0}, {7, 0, 1, 500, 0, 0, 0}};
+  reader::Run run = run_of({of_rank, helper});
+  const auto phases = run.phases({.rank = true});
+  ASSERT_EQ(phases.size(), 2U);
+  EXPECT_EQ(phases[0].time_ns, 2500) << "phases that the program has begun there count";
+  EXPECT_EQ(phases[1].time_ns, 3000);
+}
+
 TEST_F(ProfileTables, PhasesOfOlderFilesCountWhatWasReceived) {
   Profile profile;
   profile.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};

@@ -33,7 +33,7 @@ void Run::read_profiles(std::vector<Answering>& answering) {
     Answering& own = answering[thread];
     if (!own.begin(process)) return;
     std::optional<LocationsOf> of_process;
-    if (all) of_process.emplace(process, outside, roles);
+    if (all) of_process.emplace(process, *functions_, outside, roles);
     readers[thread].read(
         process.profiles,
         [&](std::uint32_t block, const Profile& profile) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -31,9 +32,9 @@ std::vector<std::int32_t> first_sites(const std::vector<SiteInfo>& sites) {
   return first;
 }
 
-std::uint64_t events_of(const RankCalls::Rank& rank) {
+std::uint64_t events_of(const std::vector<ChunkRef>& chunks) {
   std::uint64_t events = 0;
-  for (const ChunkRef* chunk : rank.chunks) events += chunk->header.records;
+  for (const ChunkRef& chunk : chunks) events += chunk.header.records;
   return events;
 }
 
@@ -54,17 +55,25 @@ Result<RankCalls> RankCalls::of(Run& run) {
   auto chunks = EventChunks::of(run);
   if (!chunks) return chunks.failure();
   made.chunks_ = std::make_unique<EventChunks>(std::move(*chunks));
-  std::map<const Process*, std::size_t> known;
+  std::set<std::pair<const Process*, std::uint32_t>> in_mpi;
+  for (const Location& of : run.locations())
+    if (of.totals.net_ticks != 0) in_mpi.emplace(&run.processes()[of.process], of.block);
+  using Weight = std::pair<bool, std::uint64_t>;  // whether it calls MPI; events
+  std::map<const Process*, std::pair<Weight, std::size_t>> known;
   for (const EventChunks::Block& block : made.chunks_->blocks) {
     if (block.chunks.empty() || is_of_tared(block.chunks.front().header.block) || block.process->record.rank < 0)
       continue;
     Rank rank{block.process, block.chunks.back().header.location, {}};
     for (const ChunkRef& chunk : block.chunks) rank.chunks.push_back(&chunk);
-    const auto [of_process, is_new] = known.emplace(block.process, made.ranks_.size());
+    const Weight weight(in_mpi.contains({block.process, block.chunks.front().header.block}), events_of(block.chunks));
+    const auto [at, is_new] = known.emplace(block.process, std::pair(weight, made.ranks_.size()));
+    auto& [most, number] = at->second;
     if (is_new)
       made.ranks_.push_back(std::move(rank));
-    else if (events_of(rank) > events_of(made.ranks_[of_process->second]))
-      made.ranks_[of_process->second] = std::move(rank);
+    else if (weight > most) {
+      most = weight;
+      made.ranks_[number] = std::move(rank);
+    }
   }
   return made;
 }

@@ -38,8 +38,8 @@ struct RankLines {
 
 class RankCalls {
  public:
-  // Selects the thread with the most events of each rank. Fails as EventStream::open() does. The run must outlive the
-  // result.
+  // Selects the thread with the most events of each rank, of those that call MPI. Fails as EventStream::open() does.
+  // The run must outlive the result.
   static Result<RankCalls> of(Run& run);
 
   struct Rank {

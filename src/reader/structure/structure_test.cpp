@@ -6,6 +6,7 @@
 #include "reader/structure/iteration_curve.h"
 #include "reader/structure/iterations.h"
 #include "reader/testing/scripted_run.h"
+#include "reader/testing/synthetic.h"
 #include "reader/timeline/read_wait_lines.h"
 
 namespace tare::reader {
@@ -60,6 +61,26 @@ TEST_F(StructureTest, ALoopIsOnePhase) {
   EXPECT_EQ(loop(0)->median_ns, 6000);
   EXPECT_TRUE(loop(0)->slow.empty());
   EXPECT_NEAR(found.phases[0].mpi_share, 0.5, 0.01);
+}
+
+// A helper thread of a library reads more often than the rank calls MPI.
+TEST_F(StructureTest, TheThreadThatCallsMpiIsTheRank) {
+  iterate(500, {1, 2, 3});
+  Script helper;
+  for (int i = 0; i < 4000; ++i) helper.call("read", 10);
+  file = run_of(ranks, {{0, helper}});
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto process = process_record(rank, format::ProcessState::exited);
+    file += profile_chunk(process, 0, {profile_row("MPI_Barrier", 1, 1500, 1500 * 1000, 0)}) +
+            profile_chunk(process, 1, {profile_row("read", 1, 4000, 40'000, 0)});
+  }
+  run.emplace(std::move(*reader::Run::of_memory(file)));
+  auto structure = run_structure(*run);
+  ASSERT_TRUE(structure) << structure.error();
+  found = std::move(*structure);
+  ASSERT_EQ(names(), "A");
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->iterations, 500U);
 }
 
 // In iteration 70, rank 1 computes 8000 longer; rank 0 waits for it in the barrier, which both leave together.

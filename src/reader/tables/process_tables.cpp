@@ -19,8 +19,11 @@ Result<TableStream> rank_table(Run& run) {
     const Account account = account_of(process, totals);
     const std::int32_t signal = format::signal_of(record);
     const format::SchedulingSums& scheduling = totals.scheduling;
-    const auto if_read = [&](auto value) {
-      return scheduling.readings != 0 ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+    const auto if_read = [&](std::uint64_t value) {
+      return scheduling.readings != 0 ? std::optional(as_int64(value)) : std::nullopt;
+    };
+    const auto if_observed = [&](std::int64_t ns) {
+      return scheduling.observed_ns != 0 ? std::optional(ns) : std::nullopt;
     };
     const std::string processors = allowed_processors(scheduling).text();
     rows.push_back({.world = process.world,
@@ -43,9 +46,9 @@ Result<TableStream> rank_table(Run& run) {
                     .records = as_int64(totals.records),
                     .dropped = as_int64(totals.dropped),
                     .cost_share = account.net_share,
-                    .descheduled_ns = if_read(off_times(scheduling.all).descheduled_ns),
-                    .descheduled_outside_ns = if_read(off_times(scheduling.outside).descheduled_ns),
-                    .blocked_outside_ns = if_read(off_times(scheduling.outside).blocked_ns),
+                    .descheduled_ns = if_observed(off_times(scheduling.all).descheduled_ns),
+                    .descheduled_outside_ns = if_observed(off_times(scheduling.outside).descheduled_ns),
+                    .blocked_outside_ns = if_observed(off_times(scheduling.outside).blocked_ns),
                     .switches = if_read(scheduling.switches),
                     .preemptions = if_read(scheduling.preemptions),
                     .page_faults = if_read(scheduling.page_faults),

@@ -112,6 +112,7 @@ TEST_F(Tables, OfProcessesSayWhatIsNotKnown) {
 TEST_F(Tables, OfSumsTellRanksApart) {
   const format::ProcessRecord process = process_record(1, ProcessState::exited);
   Profile profile;
+  profile.rows = {profile_row("MPI_Init", 1, 1, 10, 0)};
   profile.peers = {{0, format::no_peer, 1, 5, 0, 0}, {1, 0, 3, 24, 1, 8}};
   profile.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 400, 4, 32}};
   format::CommunicatorDefinition world{};
@@ -128,6 +129,21 @@ TEST_F(Tables, OfSumsTellRanksApart) {
             (Rows{{"1", "", "1", "0"}, {"1", "0", "3", "8"}}));
   EXPECT_EQ(cells(run, "phases", {"rank", "phase", "entries", "time_ns"}),
             (Rows{{"1", "'solve'", "2", "2000"}, {"1", "", "0", "3000"}}));
+}
+
+TEST_F(Tables, OfRanksHaveNoTimesThatNoReadingTells) {
+  const format::ProcessRecord process = process_record(0, ProcessState::exited);
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::scheduling;
+  identity.process = process.process;
+  format::SchedulingSums sums{};
+  sums.readings = 90;
+  sums.switches = 5;
+  reader::Run run =
+      open(functions_chunk() + process_chunk(process) +
+           profile_chunk(process, 0, {profile_row("MPI_Init", 1, 1, 10, 0)}) + chunk(identity, bytes_of(sums)));
+  EXPECT_EQ(cells(run, "ranks", {"switches", "descheduled_ns", "descheduled_outside_ns", "blocked_outside_ns"}),
+            (Rows{{"5", "", "", ""}}));
 }
 
 TEST_F(Tables, OfSumsBeyondTheColumnHaveItsLargestNumber) {
