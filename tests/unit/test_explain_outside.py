@@ -268,7 +268,7 @@ def test_of_regions_that_were_only_counted_all_is_estimated_or_nothing_is_told()
 def test_regions_weigh_what_all_of_them_take_for_those_of_which_all_threads_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of 800 ms 300 are measured; 100 of these in regions that the rank itself only counted."""
+    """300 of 800 ms are measured; 100 of these in regions that the rank itself only counted."""
     team = [thread(0, number, 200, 100, regions=10 * (number == 0)) for number in range(2)]
     whole = {"whole_time_ns": 800 * MS, "whole_time_error_ns": 0}
     row = SimpleNamespace(world=0, function="omp_parallel", time_ns=300 * MS, **whole, **place(17))
