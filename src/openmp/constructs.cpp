@@ -34,6 +34,7 @@ constinit thread_local Constructs* own_constructs [[gnu::tls_model("initial-exec
 // Regions by the number of their call site (stack/numbers.h) and the size of their team, which share a word. The number
 // of a region is its place, and 1.
 constinit std::atomic<std::uint64_t> regions[format::scope_family - 1] = {};
+constinit std::atomic<bool> has_regions{false};
 constinit std::uint16_t age = 1;
 
 std::uint16_t number_of(std::uint32_t site, unsigned threads) noexcept {
@@ -44,8 +45,11 @@ std::uint16_t number_of(std::uint32_t site, unsigned threads) noexcept {
   for (unsigned i = 0; i < most_tries; ++i, place = (place + 1) % places) {
     std::uint64_t found = regions[place].load(std::memory_order_relaxed);
     // Of two threads that meet the region at the same time, one gives it its number.
-    if (found == what || (found == 0 && (regions[place].compare_exchange_strong(found, what) || found == what)))
-      return static_cast<std::uint16_t>(place + 1);
+    if (found == 0 && regions[place].compare_exchange_strong(found, what)) {
+      has_regions.store(true, std::memory_order_relaxed);
+      found = what;
+    }
+    if (found == what) return static_cast<std::uint16_t>(place + 1);
   }
   return 0;
 }
@@ -252,7 +256,8 @@ void forget_thread(recorder::Location&) noexcept {
 
 void forget_parent() noexcept {
   age = age == Region::max_age ? 1 : age + 1;
-  for (auto& region : regions) region.store(0, std::memory_order_relaxed);
+  if (has_regions.exchange(false, std::memory_order_relaxed))
+    for (auto& region : regions) region.store(0, std::memory_order_relaxed);
   if (own_constructs != nullptr) own_constructs->depth = own_constructs->overflow = 0;
 }
 
