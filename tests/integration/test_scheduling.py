@@ -138,7 +138,8 @@ def test_the_time_before_mpi_finalize_counts(mpi: MpiEnvironment, tare: Path, tm
     program = compile_c(mpi, [PROGRAMS / "late_end.c"], tmp_path / "late_end")
     measured = measure(tare, mpi, 2, [program], tmp_path / "run", "--trace")
     rows = table(measured)
-    assert rows[0]["blocked_ms"] < 30 and 390 < rows[1]["blocked_ms"] < 440, rows
+    # Of a rank that is hardly outside MPI there may be no reading.
+    assert (rows[0]["blocked_ms"] or 0) < 30 and 390 < rows[1]["blocked_ms"] < 440, rows
     said = json.loads(
         subprocess.run(
             [tare, "explain", measured.directory, "--json"], capture_output=True, check=True
