@@ -32,7 +32,7 @@ namespace {
 constinit thread_local Constructs* own_constructs [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // Regions by the number of their call site (stack/numbers.h) and the size of their team, which share a word. The number
-// of a region is its place, and 1.
+// of a region is its place plus 1.
 constinit std::atomic<std::uint64_t> regions[format::scope_family - 1] = {};
 constinit std::atomic<bool> has_regions{false};
 constinit std::uint16_t age = 1;

@@ -23,9 +23,8 @@ struct Location {
   std::vector<RegionPart> regions{};  // its parts in parallel regions of OpenMP, also over all of them
 };
 
-// Makes the locations of one process from its profiles and its trace. `names` are the
-// functions of the run; `outside_net`: see add_profile(); `roles`: region_roles(). All arguments must outlive the
-// object.
+// Makes the locations of one process from its profiles and its trace. `names` are the functions of the run;
+// `outside_net`: see add_profile(); `roles`: region_roles(). All arguments must outlive the object.
 class LocationsOf {
  public:
   LocationsOf(const Process& process, const FunctionNames& names, const std::vector<bool>& outside_net,
