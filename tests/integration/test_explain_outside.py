@@ -103,17 +103,8 @@ def test_a_helper_thread_in_files_takes_none_of_the_time(tare: Path, tmp_path: P
     """It waits half of the time for the thread that computes."""
     script = tmp_path / "helper.py"
     script.write_text(HELPER)
-    command: list[str | Path] = [
-        tare,
-        "run",
-        "--with",
-        "files",
-        "-o",
-        tmp_path / "run",
-        sys.executable,
-        script,
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    command: list[str | Path] = [tare, "run", "--with", "files", "-o", tmp_path / "run"]
+    subprocess.run([*command, sys.executable, script], check=True, capture_output=True)
     said = subprocess.run([tare, "explain", tmp_path / "run"], check=True, capture_output=True, text=True)
     assert "Files:" not in said.stdout
     assert "Threads beside the first are in files for " in said.stdout
