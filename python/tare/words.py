@@ -92,7 +92,8 @@ WORDS = {
     "Drains": "Writes of the event buffer by tared, beside the thread.",
     "Cost": (
         "Cost of measuring: time in the code of tare as a share of the net time; with other sources of "
-        "events than MPI, of recorded time: that of the threads that recorded events."
+        "events than MPI, of recorded time: that of the threads that recorded events, and processor time of "
+        "those beside the first that do not call MPI."
     ),
     "Begins": "Time from the start of the run until it begins.",
     "Takes": "Time from its start to its end.",

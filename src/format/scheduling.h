@@ -29,12 +29,14 @@ inline constexpr unsigned processor_words = 16;
 // Readings of one location, and what they give in sum. Also on disk, followed by its spans. A reading is made at the
 // begin or the end of a call of MPI, if the last one was a millisecond ago or longer. Of what happened between two of
 // them it is known that it was in the call, or in the time before it, which the second one ends, as far as that is long
-// enough for it; of the rest it is not known where it was.
+// enough for it; of the rest it is not known where it was. Of a thread that is not the first of its process and has
+// not called MPI, readings are made after its calls of other sources and at its end. They count from its begin on,
+// whatever the process does: observed_ns less all.ns is the processor time that it had when it was seen last.
 struct SchedulingSums {
   std::uint64_t readings;
   std::uint64_t cost_ticks;                // what they took
-  std::uint64_t observed_ns;               // time between them, from MPI_Init to MPI_Finalize
-  OffProcessor all;                        // part of it
+  std::uint64_t observed_ns;               // time between them, from MPI_Init to MPI_Finalize; but see above
+  OffProcessor all;                        // part of it: on no processor
   OffProcessor outside;                    // part of that: known to be outside MPI
   std::uint64_t switches;                  // context switches: because the thread had to wait,
   std::uint64_t preemptions;               // and because the kernel took the processor from it

@@ -7,6 +7,7 @@
 #include "format/communicator_number.h"
 #include "format/function_meaning.h"
 #include "recorder/commit_call.h"
+#include "recorder/due.h"
 #include "recorder/errno_guard.h"
 #include "recorder/here.h"
 #include "recorder/system.h"
@@ -247,6 +248,8 @@ void Event::end(std::initializer_list<Function> functions) noexcept {
                          std::span(construct.arguments, construct.argument_count)},
                         rows);
   recorder::end_weighing(*thread_, function, leave - construct.enter);
+  if (leave >= thread_->due) [[unlikely]]
+    recorder::do_what_is_due(*thread_, recorder::Piece::outside, thread_->shared().current.leave, leave);
 }
 
 void forget_thread(recorder::Location&) noexcept {

@@ -109,7 +109,9 @@ struct alignas(64) Location {
 
   // The next call makes a reading that no earlier one is compared with.
   void begin_scheduling() noexcept {
+    const std::uint64_t processor_ticks = scheduling.processor_ticks;
     scheduling = {};
+    scheduling.processor_ticks = processor_ticks;
     due = 0;
   }
   // From here on nothing of the thread is recorded: no calls, events or samples; or it is again.

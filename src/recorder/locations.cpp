@@ -6,6 +6,7 @@
 
 #include "recorder/inside.h"
 #include "recorder/node_words.h"
+#include "recorder/scheduling.h"
 #include "recorder/segment.h"
 #include "recorder/sources.h"
 #include "recorder/system.h"
@@ -73,6 +74,7 @@ void at_thread_end(void* value) noexcept {
   if (segment() == nullptr || this_location != location) return;
   tell_sources<&Source::ended>(*location);
   const OwnCode own;
+  read_last_scheduling(*location);
   location->end_thread();
   this_location = nullptr;
   const Locked locked(blocks_lock);
@@ -111,6 +113,7 @@ Location* take_location(SegmentHeader& header) noexcept {
 void begin_thread(Location& location) noexcept {
   if (location.events.ring.count != 0) open_for_thread(location.events, location.name);
   location.begin_scheduling();
+  location.scheduling.is_of_begin = true;
   tell_sources<&Source::started>(location);
   if (location.spans != nullptr) library_options.monitor->begin_thread(location);
   location.name.inherit();

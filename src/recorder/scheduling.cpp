@@ -71,6 +71,11 @@ OffProcessor divide(SchedulingReading& last, std::uint64_t off, std::uint64_t sw
   return {off, waited, 0};
 }
 
+// Whether the thread may be there to wait for work: neither the first of the process, nor has it called MPI.
+bool is_helper(const format::LocationHeader& shared) noexcept {
+  return shared.summary.number != 0 && shared.current.function.load(std::memory_order_relaxed) == 0;
+}
+
 // Where the time of the process between MPI_Init and MPI_Finalize began; UINT64_MAX if it is not in it.
 std::uint64_t net_begin() noexcept {
   const format::SegmentHeader* header = segment();
@@ -135,6 +140,7 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
     read_counts(none, last);
     const std::uint64_t delay = read_delay();
     last.delay_ns = delay == UINT64_MAX ? 0 : delay;
+    if (last.is_of_begin && is_helper(shared) && location.mode != Mode::paused) sums.observed_ns += processor_ns;
   } else {
     const std::uint64_t passed_ns = wall_ns - last.wall_ns, off_ns = more(passed_ns, processor_ns - last.processor_ns);
     const bool is_looked_at = off_ns >= first_shortest_ns || sums.readings % readings_for_counts == 0;
@@ -144,9 +150,14 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
       return static_cast<std::uint64_t>(part * static_cast<double>(passed_ns));
     };
     const std::uint64_t net = std::max(last.ticks, net_begin());
-    if (location.mode != Mode::paused && end > net) {
-      sums.observed_ns += ns_since(net);
-      add(sums.all, part_of(off, ns_since(net)));
+    const std::uint64_t observed = is_helper(shared) ? last.ticks : net;
+    if (location.mode != Mode::paused && end > observed) {
+      sums.observed_ns += ns_since(observed);
+      add(sums.all, part_of(off, ns_since(observed)));
+    }
+    if (end > last.ticks && passed_ns != 0) {
+      const double share = static_cast<double>(more(passed_ns, off_ns)) / static_cast<double>(passed_ns);
+      last.processor_ticks += static_cast<std::uint64_t>(share * static_cast<double>(end - last.ticks));
     }
     begin = std::max(begin, net);
     // Calls that are only counted tell nothing of when they were made.
@@ -170,6 +181,10 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
   last.processor_ns = processor_ns;
   last.counted_calls = location.counted_calls;
   last.cost = cost;
+}
+
+void read_last_scheduling(Location& location) noexcept {
+  if (is_helper(location.shared())) read_scheduling(location, Piece::outside, location.shared().current.leave, now());
 }
 
 }  // namespace tare::recorder

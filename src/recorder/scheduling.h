@@ -22,6 +22,9 @@ enum class Piece : std::uint8_t { outside, in_call };
 [[gnu::cold, gnu::noinline]] void read_scheduling(Location& location, Piece piece, std::uint64_t begin,
                                                   std::uint64_t end) noexcept;
 
+// The same at the end of a thread, if it may have been there to wait for work (format/scheduling.h).
+void read_last_scheduling(Location& location) noexcept;
+
 // Adds a span; makes room by adding short ones to their neighbours.
 void add_span(format::SchedulingSums& sums, format::SchedulingSpan* spans, const format::SchedulingSpan& span) noexcept;
 

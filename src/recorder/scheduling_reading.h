@@ -17,7 +17,9 @@ struct SchedulingReading {
   std::uint64_t switches, preemptions, page_faults, major_page_faults;
   std::uint64_t delay_ns;  // what the kernel has counted as waiting for a processor; or should have
   std::uint64_t counted_calls;
-  std::uint64_t cost;  // of the last one that was not interrupted, in ticks
+  std::uint64_t cost;             // of the last one that was not interrupted, in ticks
+  std::uint64_t processor_ticks;  // about what the thread had of a processor between all readings, also before pauses
+  bool is_of_begin;               // the thread has just begun: what it does until the first reading counts
 };
 
 }  // namespace tare::recorder

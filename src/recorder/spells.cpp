@@ -296,14 +296,16 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
   const std::uint64_t stored = stored_bytes(location);
   stored_.fetch_add(stored - location.stored_reported, std::memory_order_relaxed);
   location.stored_reported = stored;
+  // Threads beside the first may be there to wait for work, so what they may spend is a share of their processor time.
+  const bool is_first = is_first_thread(location);
   const Progress progress{
-      time,
+      is_first ? time : location.scheduling.processor_ticks,
       location.weighing.calls(),
       location.counted_calls,
       location.counted_in_wrappers,
       location.shared().summary.flush_ticks,
-      location.sample_ticks + location.shared().scheduling.cost_ticks + (is_first_thread(location) ? spell_ticks_ : 0)};
-  if (is_first_thread(location) && is_control_)
+      location.sample_ticks + location.shared().scheduling.cost_ticks + (is_first ? spell_ticks_ : 0)};
+  if (is_first && is_control_)
     location.governor.pass_over(progress);
   else if (location.governor.has_begun())
     location.governor.advance(budget_, depth_of(location), progress);

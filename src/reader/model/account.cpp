@@ -97,7 +97,7 @@ Account account_of(const Process& process, const Totals& totals) {
   const std::int64_t measured_ns = account.net_ns - account.counted_ns;
   account.threads_ns =
       sum(std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)), clock.duration_ns(totals.other_ticks));
-  account.other_recorded_ns = clock.duration_ns(totals.other_recorded_ticks);
+  account.other_recorded_ns = totals.other_recorded_ns;
   const bool beyond_net = totals.beyond_net || totals.stack_samples != 0;
   account.recorded_ns = sum(beyond_net ? account.wall_ns : account.net_ns, account.other_recorded_ns);
   account.unreturned_ns = clock.duration_ns(under_way);

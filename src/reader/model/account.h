@@ -15,7 +15,8 @@ struct Account {
   std::int64_t net_ns = 0;      // from the end of MPI_Init to the begin of MPI_Finalize; without MPI, its lifetime
   std::int64_t threads_ns = 0;  // net time of all threads that call MPI, without that of calls that were only counted
   // Net time of all threads that recorded anything; their lifetime where they also record what is outside it: calls of
-  // other sources than MPI, samples of stacks.
+  // other sources than MPI, samples of stacks. Of threads that are not of the rank, which may be there to wait for
+  // work, processor time.
   std::int64_t recorded_ns = 0;
   std::int64_t mpi_ns = 0;      // part of threads_ns: in MPI
   std::int64_t counted_ns = 0;  // part of net_ns: calls were only counted

@@ -33,7 +33,9 @@ LocationsOf::LocationsOf(const Process& process, const FunctionNames& names, con
       outside_net_(outside_net),
       roles_(roles),
       stacks_(process.stacks.is_there() ? read_stack_samples(process.stacks) : StackSamples{}) {
-  for (const format::SampledStack& stack : stacks_.stacks) sampled_.insert(stack.thread);
+  for (const format::SampledStack& stack : stacks_.stacks)
+    if (std::int64_t& ns = sampled_ns_[stack.thread]; stack.ns < INT64_MAX)
+      ns = sum(ns, static_cast<std::int64_t>(stack.ns));
   // If a profile is lost, the events alone show that the location existed.
   for (const ChunkRef& chunk : process.events)
     by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
@@ -42,11 +44,12 @@ LocationsOf::LocationsOf(const Process& process, const FunctionNames& names, con
 void LocationsOf::add(std::uint32_t block, const Profile& profile) {
   Location& location = by_block_[block];
   location.thread = profile.summary.number;
-  if (is_of_rank(process_, profile, names_)) of_rank_.insert(block);
+  TimeOfThreads& times = times_[block];
+  times.is_of_rank |= is_of_rank(process_, profile, names_);
+  const auto sampled = sampled_ns_.find(profile.summary.number);
+  add_thread(times, process_, profile, outside_net_, sampled == sampled_ns_.end() ? 0 : sampled->second);
   add_profile(location.totals, process_, profile, outside_net_);
   add_region_parts(location.regions, *process_.functions, roles_, profile);
-  if (block != 0)
-    add_other_threads(location.totals, process_, profile, outside_net_, sampled_.contains(profile.summary.number));
 }
 
 void LocationsOf::add_trace() {
@@ -62,11 +65,23 @@ void LocationsOf::add_trace() {
     location.totals.records -= std::min(location.totals.records, location.totals.flushes);
 }
 
+void LocationsOf::add_readings() {
+  std::map<std::uint32_t, format::SchedulingSums> readings;
+  for (const Scheduling& of : read_scheduling(process_.scheduling)) readings.emplace(of.sums.block, of.sums);
+  const auto first = std::find_if(times_.begin(), times_.end(), [](const auto& of) { return of.second.is_of_rank; });
+  const std::uint32_t of_first = first != times_.end() ? first->first : 0;
+  for (auto& [block, location] : by_block_) {
+    const TimeOfThreads& times = times_[block];
+    const auto read = readings.find(block);
+    const format::SchedulingSums* sums = read == readings.end() ? nullptr : &read->second;
+    if (sums != nullptr) add_scheduling(location.totals, times.is_of_rank ? *sums : without_times(*sums));
+    if (block != of_first) add_other_threads(location.totals, process_, times, sums);
+  }
+}
+
 std::vector<Location> LocationsOf::take(std::size_t index) {
   add_trace();
-  for (const Scheduling& of : read_scheduling(process_.scheduling))
-    if (const auto at = by_block_.find(of.sums.block); at != by_block_.end())
-      add_scheduling(at->second.totals, of_rank_.contains(of.sums.block) ? of.sums : without_times(of.sums));
+  add_readings();
   if (!by_block_.empty()) {  // those of all threads, with the first one
     by_block_.begin()->second.totals.stack_samples = stacks_.head.samples;
     by_block_.begin()->second.totals.stack_ticks = stacks_.head.ticks;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "reader/model/process.h"
@@ -37,14 +36,15 @@ class LocationsOf {
 
  private:
   void add_trace();
+  void add_readings();
 
   const Process& process_;
   const FunctionNames& names_;
   const std::vector<bool>& outside_net_;
   const std::vector<RegionRole>& roles_;
   const StackSamples stacks_;
-  std::set<std::uint32_t> sampled_;  // threads
-  std::set<std::uint32_t> of_rank_;  // locations that are is_of_rank()
+  std::map<std::uint32_t, std::int64_t> sampled_ns_;  // by thread: processor time that its samples stand for
+  std::map<std::uint32_t, TimeOfThreads> times_;      // by location
   std::map<std::uint32_t, Location> by_block_;
 };
 

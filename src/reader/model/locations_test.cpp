@@ -104,6 +104,27 @@ TEST(LocationsTest, HowAThreadIsScheduledCountsIfItIsOfTheRank) {
   }
 }
 
+// The first thread of the rank is the first that calls MPI, whichever thread worked on files before it.
+TEST(LocationsTest, TheNetTimeIsThatOfTheFirstThreadThatCallsMpi) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  Profile of_first;
+  of_first.rows = {profile_row("read", 1, 2, 20, 0)};
+  of_first.phases.resize(2);
+  of_first.phases[format::outside_phases].ticks = 4000;
+  Profile of_caller;
+  of_caller.rows = {profile_row("MPI_Init", 1, 1, 10, 0), profile_row("MPI_Send", 1, 1, 10, 0)};
+  of_caller.phases = of_first.phases;
+  of_caller.summary.number = 1;
+  const auto totals_of = [&](const Profile& a, const Profile& b) {
+    const std::string file =
+        functions_chunk() + process_chunk(process) + profile_chunk(process, 0, a) + profile_chunk(process, 1, b);
+    return std::move(*Run::of_memory(file)).totals(0);
+  };
+  EXPECT_EQ(totals_of(of_first, of_caller).other_ticks, 0U);
+  EXPECT_EQ(totals_of(of_first, of_caller).other_recorded_ns, 4000) << "of the thread that reads";
+  EXPECT_EQ(totals_of(of_caller, of_caller).other_ticks, 4000U);
+}
+
 TEST(LocationsTest, WhatABufferHoldsCounts) {
   const TempDir dir;
   const ProcessRecord process = process_record(0, ProcessState::running);

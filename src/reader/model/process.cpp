@@ -124,13 +124,13 @@ void add_scheduling(Totals& totals, const SchedulingSums& sums) {
   for (unsigned i = 0; i < processor_words; ++i) to.allowed[i] |= sums.allowed[i];
 }
 
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
-                       const std::vector<bool>& outside_net, bool is_sampled) {
+void add_thread(TimeOfThreads& to, const Process& process, const Profile& profile, const std::vector<bool>& outside_net,
+                std::int64_t sampled_ns) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
-  bool calls = false, calls_mpi = false, beyond_net = is_sampled;
+  bool calls = false, calls_mpi = false, beyond_net = sampled_ns != 0;
   for (const ProfileRow& row : profile.rows) {
     if (row.calls == 0) continue;
     const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
@@ -139,12 +139,26 @@ void add_other_threads(Totals& totals, const Process& process, const Profile& pr
     beyond_net |= outside_net[function] && !meaning_of(function).bounds_net_time();
   }
   const std::uint64_t within_net = std::min(ticks, net_ticks(process));
-  if (calls_mpi) totals.other_ticks += within_net;
+  if (calls_mpi) to.mpi_ticks += within_net;
   if (beyond_net)
-    totals.other_recorded_ticks += std::min(ticks, life_ticks(process));
+    to.recorded_ticks += std::min(ticks, life_ticks(process));
   else if (calls || summary.api_events != 0)
-    totals.other_recorded_ticks += within_net;
-  totals.beyond_net |= beyond_net;
+    to.recorded_ticks += within_net;
+  to.sampled_ns = sum(to.sampled_ns, sampled_ns);
+}
+
+void add_other_threads(Totals& totals, const Process& process, const TimeOfThreads& threads,
+                       const SchedulingSums* scheduling) {
+  totals.other_ticks += threads.mpi_ticks;
+  std::int64_t ns = process.clock.duration_ns(threads.recorded_ticks);
+  if (!threads.is_of_rank) {
+    std::uint64_t processor_ns = static_cast<std::uint64_t>(threads.sampled_ns);
+    if (scheduling != nullptr && scheduling->observed_ns > scheduling->all.ns)
+      processor_ns = std::max(processor_ns, scheduling->observed_ns - scheduling->all.ns);
+    if (processor_ns != 0 && processor_ns < static_cast<std::uint64_t>(ns))
+      ns = static_cast<std::int64_t>(processor_ns);
+  }
+  totals.other_recorded_ns = sum(totals.other_recorded_ns, ns);
 }
 
 void add_totals(Totals& to, const Totals& from) {
@@ -165,7 +179,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.full |= from.full;
   to.net_ticks += from.net_ticks;
   to.other_ticks += from.other_ticks;
-  to.other_recorded_ticks += from.other_recorded_ticks;
+  to.other_recorded_ns = sum(to.other_recorded_ns, from.other_recorded_ns);
   to.beyond_net |= from.beyond_net;
   to.records += from.records;
   to.api_events += from.api_events;

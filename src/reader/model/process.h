@@ -138,9 +138,10 @@ struct Totals {
   std::uint32_t full = 0;         // format::FullTables: tables that had no room left
   bool beyond_net = false;        // there was work outside the net time, too: calls of other sources, samples of stacks
   std::uint64_t net_ticks = 0;    // in MPI, without MPI_Init and MPI_Finalize
-  std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
-  // The same of those that record anything: calls, events of the API, or samples of their stacks.
-  std::uint64_t other_recorded_ticks = 0;
+  std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first of them
+  // Time of the threads that record anything (calls, events of the API, or samples of their stacks), except for the
+  // first one of the rank.
+  std::int64_t other_recorded_ns = 0;
   std::uint64_t records = 0;            // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;         // events of the API, also those that were dropped or overwritten
   std::uint64_t stored_bytes = 0;       // of event chunks on disk
@@ -158,11 +159,23 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
 bool is_of_rank(const Process& process, const Profile& profile, const FunctionNames& names);
 // Adds the readings of a location.
 void add_scheduling(Totals& totals, const format::SchedulingSums& sums);
-// Adds the lifetime of the threads that used a location one after another to that of the other threads: at most the net
-// time of the process, or its lifetime if they record beyond it. `is_sampled`: there are samples of the stack of the
-// thread.
-void add_other_threads(Totals& totals, const Process& process, const Profile& profile,
-                       const std::vector<bool>& outside_net, bool is_sampled);
+// The time of the threads that used a location one after another.
+struct TimeOfThreads {
+  std::uint64_t mpi_ticks = 0;  // lifetime of those that call MPI, at most the net time of the process
+  // Lifetime of those that record anything: at most the net time, or the lifetime of the process if they also record
+  // outside it.
+  std::uint64_t recorded_ticks = 0;
+  std::int64_t sampled_ns = 0;  // their processor time, as samples of their stacks tell
+  bool is_of_rank = false;      // of one of them: is_of_rank()
+};
+// Adds a thread. `sampled_ns`: of its samples; 0: there are none.
+void add_thread(TimeOfThreads& to, const Process& process, const Profile& profile, const std::vector<bool>& outside_net,
+                std::int64_t sampled_ns);
+// Adds the time of the threads of a location that has not the first thread of the rank. Those that are not of the rank
+// may be there to wait for work, so they count with the processor time that readings (`scheduling`; nullptr: there are
+// none) or samples tell, and with their lifetime only where neither does, as in runs of earlier versions.
+void add_other_threads(Totals& totals, const Process& process, const TimeOfThreads& threads,
+                       const format::SchedulingSums* scheduling);
 void add_totals(Totals& to, const Totals& from);
 // By function number: true for MPI_Init, MPI_Finalize and their variants, and for functions of other sources than MPI,
 // whose time is no net time in MPI.

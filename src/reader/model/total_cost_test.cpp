@@ -148,11 +148,13 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   of_thread.summary.api_events = 3000;
   of_thread.phases.resize(2);
   of_thread.phases[format::outside_phases].ticks = 8000;
-  add_other_threads(all, process, of_thread, {}, false);
-  add_other_threads(all, process, of_thread, {}, false);
+  TimeOfThreads threads;
+  add_thread(threads, process, of_thread, {}, 0);
+  add_thread(threads, process, of_thread, {}, 0);
   of_thread.summary.api_events = 0;
   of_thread.rows.resize(1);  // without a call: it records nothing, as the threads of an MPI library
-  add_other_threads(all, process, of_thread, {}, false);
+  add_thread(threads, process, of_thread, {}, 0);
+  add_other_threads(all, process, threads, nullptr);
   const Account account = account_of(process, all);
   EXPECT_EQ(account.threads_ns, 8000) << "none of the others calls MPI";
   EXPECT_EQ(account.recorded_ns, 24'000);
@@ -162,8 +164,38 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   EXPECT_DOUBLE_EQ(sums.cost().net_share, 0.375);
   EXPECT_DOUBLE_EQ(sums.cost().wall_share, 9010.0 / 26'000) << "with the hooks, of all time";
   EXPECT_EQ(sums.cost().recorded_ns, 24'000);
-  add_other_threads(all, process, of_thread, {}, true);
-  EXPECT_EQ(account_of(process, all).recorded_ns, 34'000) << "one of which stacks were sampled records, for all time";
+}
+
+// Of threads that may wait for work, the time counts for which they had a processor.
+TEST(AccountTest, TimeOfHelpersIsProcessorTime) {
+  const Process process = process_of(10'000);
+  Profile of_thread;
+  of_thread.phases.resize(2);
+  of_thread.phases[format::outside_phases].ticks = 9000;
+  format::SchedulingSums readings{};
+  const auto recorded_ns = [&](std::int64_t sampled_ns, const format::SchedulingSums* sums, bool is_of_rank) {
+    TimeOfThreads threads;
+    threads.is_of_rank = is_of_rank;
+    add_thread(threads, process, of_thread, {}, sampled_ns);
+    Totals totals;
+    add_other_threads(totals, process, threads, sums);
+    return totals.other_recorded_ns;
+  };
+  EXPECT_EQ(recorded_ns(0, nullptr, false), 0) << "it records nothing";
+  EXPECT_EQ(recorded_ns(400, nullptr, false), 400);
+  EXPECT_EQ(recorded_ns(400, nullptr, true), 9000);
+  of_thread.summary.api_events = 1;
+  EXPECT_EQ(recorded_ns(0, nullptr, false), 8000) << "not known: its lifetime in the net time";
+  EXPECT_EQ(recorded_ns(0, &readings, false), 8000) << "nothing was read";
+  readings.observed_ns = 5000;
+  readings.all.ns = 4300;
+  EXPECT_EQ(recorded_ns(0, &readings, false), 700);
+  EXPECT_EQ(recorded_ns(900, &readings, false), 900);
+  EXPECT_EQ(recorded_ns(0, &readings, true), 8000);
+  readings.all.ns = 6000;
+  EXPECT_EQ(recorded_ns(0, &readings, false), 8000) << "damaged";
+  readings.observed_ns = UINT64_MAX;
+  EXPECT_EQ(recorded_ns(0, &readings, false), 8000);
 }
 
 // Calls of other sources and samples of stacks are recorded before MPI_Init, too: their cost is no share of the net
@@ -183,7 +215,9 @@ TEST(AccountTest, WorkOutsideTheNetTimeIsComparedWithAllTime) {
   ASSERT_EQ(account_of(process, all).net_ns, 8000);
   EXPECT_EQ(account_of(process, all).recorded_ns, 10'000);
   EXPECT_DOUBLE_EQ(account_of(process, all).net_share, 0.1);
-  add_other_threads(all, process, of_thread, outside, false);
+  TimeOfThreads threads;
+  add_thread(threads, process, of_thread, outside, 0);
+  add_other_threads(all, process, threads, nullptr);
   EXPECT_EQ(account_of(process, all).recorded_ns, 19'000);
   CostSums sums;
   sums.add(process, all);
