@@ -62,6 +62,7 @@ def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str 
         "REGIONS": [
             {
                 **_at(rank),
+                "start_ns": native.START_NS,
                 **dict.fromkeys(("regions", "calls"), 1),
                 **dict.fromkeys(("regions_ns", "team_ns", "work_ns", "idle_ns", "wait_ns"), 1_000_000),
             }

@@ -29,7 +29,14 @@ NO_PLACE = {"object": None, "offset": None, "tail_call": None}
 def row(rank: int, thread: int, line: int, **values: int) -> Any:
     """A row of the table `regions`; without values, the thread was not in the region."""
     known = dict.fromkeys(("regions", "regions_ns", "calls", "team_ns", "work_ns", "idle_ns", "wait_ns"), 0)
-    known |= {"world": 0, "rank": rank, "pid": 100 + rank, "thread": thread, "site": line} | values
+    known |= {
+        "world": 0,
+        "rank": rank,
+        "pid": 100 + rank,
+        "thread": thread,
+        "site": line,
+        "start_ns": 5,
+    } | values
     return SimpleNamespace(file="a.c", line=line, caller="solve", **NO_PLACE, **known)
 
 
@@ -43,7 +50,7 @@ ROWS = [
 ]
 PROCESSES = [
     made(
-        Process, world=0, rank=rank, pid=100 + rank, size=2, net_ns=1000, threads_ns=1000, mpi_ns=mpi_ns,
+        Process, world=0, rank=rank, pid=100 + rank, start_ns=5, size=2, net_ns=1000, threads_ns=1000, mpi_ns=mpi_ns,
         has_results=True, state="finished",
     )
     for rank, mpi_ns in enumerate((100, 600))
@@ -155,7 +162,15 @@ def test_hybrid_efficiencies() -> None:
 
 def test_a_program_without_mpi_has_the_efficiencies_of_openmp() -> None:
     alone = made(
-        Process, world=0, rank=-1, pid=99, state="finished", net_ns=1000, threads_ns=1000, has_results=True
+        Process,
+        world=0,
+        rank=-1,
+        pid=99,
+        start_ns=5,
+        state="finished",
+        net_ns=1000,
+        threads_ns=1000,
+        has_results=True,
     )
     rows = [
         row(-1, 0, 7, pid=99, regions=10, regions_ns=400, calls=10, work_ns=300),
@@ -166,6 +181,24 @@ def test_a_program_without_mpi_has_the_efficiencies_of_openmp() -> None:
     assert found.openmp_parallel_efficiency == pytest.approx((900 + 100) / 2000)
     assert found.openmp_load_balance == pytest.approx(500 / 900)
     assert found.openmp_communication_efficiency == pytest.approx(0.9)
+
+
+def test_programs_that_a_process_runs_one_after_another_have_their_own() -> None:
+    programs = [
+        made(
+            Process, world=0, rank=-1, pid=99, start_ns=start_ns, state="finished",
+            net_ns=1000, threads_ns=1000, has_results=True,
+        )
+        for start_ns in (5, 6)
+    ]  # fmt: skip
+    rows = [
+        row(-1, thread, 7, pid=99, start_ns=start_ns, regions=1 - thread, calls=1, work_ns=work_ns)
+        for start_ns, of_threads in ((5, (1000, 500)), (6, (1000, 1000)))
+        for thread, work_ns in enumerate(of_threads)
+    ]
+    found = hybrid_efficiencies([], programs, rows)
+    assert [each.threads for each in found] == [2, 2]
+    assert [each.openmp_parallel_efficiency for each in found] == [0.75, 1]
 
 
 def test_without_regions_there_are_none() -> None:
@@ -179,6 +212,7 @@ def test_they_are_not_known_if_several_threads_call_mpi() -> None:
             world=0,
             rank=0,
             pid=100,
+            start_ns=5,
             size=1,
             net_ns=1000,
             threads_ns=2000,

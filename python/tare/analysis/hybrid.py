@@ -65,7 +65,7 @@ def hybrid_efficiencies(
 
     `found`: those of MPI. `rows`: of the table `regions`.
     """
-    of_process = grouped(rows, lambda row: (row.world, row.rank, row.pid))
+    of_process = grouped(rows, lambda row: (row.world, row.rank, row.pid, row.start_ns))
     of_mpi = {each.world: each for each in found}
     result = []
     for world, ranks in sorted(by_world(processes).items()):
@@ -75,13 +75,13 @@ def hybrid_efficiencies(
     return result + [_efficiency([process], of_process, None) for process in alone]
 
 
-def _key(process: Process) -> tuple[int, int, int]:
-    return process.world, process.rank, process.pid
+def _key(process: Process) -> tuple[int, int, int, int]:
+    return process.world, process.rank, process.pid, process.start_ns
 
 
 def _efficiency(
     processes: Sequence[Process],
-    of_process: dict[tuple[int, int, int], list[RegionsRow]],
+    of_process: dict[tuple[int, int, int, int], list[RegionsRow]],
     of_mpi: Efficiency | None,
 ) -> HybridEfficiency:
     useful = [ns for each in processes for ns in useful_of_threads(each, of_process.get(_key(each), ()))]

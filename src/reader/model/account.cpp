@@ -11,13 +11,12 @@ namespace {
 
 using namespace tare::format;
 
-// How long threads have been in the calls that they are in now, or were in when the process was killed. Profiles do not
-// contain these calls.
+// How long threads have been in the calls that they are in now, or were in when the process was killed, or exited: a
+// library may call exit(). Profiles do not contain these calls.
 std::uint64_t ticks_under_way(const Process& process) {
   const ProcessRecord& r = process.record;
-  const bool has_ended =
-      process.state == State::finished || process.state == State::exited || process.state == State::aborted;
-  if (has_ended || r.init_leave == 0 || r.finalize_enter != 0) return 0;
+  if (process.state == State::finished || process.state == State::aborted || r.init_leave == 0 || r.finalize_enter != 0)
+    return 0;
   std::uint64_t ticks = 0;
   for (const ThreadCall& call : process.calls) {
     if (is_in_mpi(call) && call.enter >= r.init_leave && call.enter < process.end) ticks += process.end - call.enter;

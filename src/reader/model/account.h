@@ -23,7 +23,7 @@ struct Account {
   // In MPI, in all of the net time of the threads: calls that were only counted are estimated. Nothing: not known, as
   // where half of the 95 % confidence interval is more than 5 % of that time.
   std::optional<std::int64_t> whole_mpi_ns = 0;
-  std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
+  std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, as of a running or killed process
   std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
   double wrapper_error_ns = 0;     // half the width of its 95 % confidence interval; NaN: not known
   std::uint64_t weighed = 0;       // number of weighed calls

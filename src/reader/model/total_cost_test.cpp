@@ -61,6 +61,22 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+// A library may call exit() in a call of the program.
+TEST(AccountTest, ACallThatHasNotReturnedCountsIfTheProcessExits) {
+  Process process = process_of(10'000);
+  process.record.finalize_enter = process.record.finalize_leave = 0;
+  process.calls.emplace_back();
+  process.calls[0].function = 1;
+  process.calls[0].enter = 4001;
+  for (const State state : {State::running, State::killed, State::exited}) {
+    process.state = state;
+    EXPECT_EQ(account_of(process, {}).mpi_ns, 6000);
+    EXPECT_EQ(account_of(process, {}).unreturned_ns, 6000);
+  }
+  process.state = State::finished;
+  EXPECT_EQ(account_of(process, {}).mpi_ns, 0);
+}
+
 // In MPI for 100 µs while calls were measured, and about as long while they were only counted: in each of ten measured
 // spells, which represent one other each, for `ticks` and `other_ticks` by turns.
 std::optional<std::int64_t> whole_mpi_ns(double ticks, double other_ticks) {

@@ -91,6 +91,23 @@ void RunLoader::read_segment(SegmentFile file) {
   segments_.push_back(std::move(contents));
 }
 
+// Each program that a process runs, one after another (exec), has a record of its own, and the system tells one end for
+// all of them: a program ends at the latest where the next one begins. If it was seen later, it is another process, of
+// another namespace of process numbers.
+void RunLoader::end_replaced(const std::vector<Process*>& processes) {
+  std::map<std::pair<std::string_view, std::uint32_t>, std::vector<Process*>> of_pid;
+  for (Process* process : processes) of_pid[{process->record.host, process->record.pid}].push_back(process);
+  for (auto& [pid, programs] : of_pid) {
+    std::sort(programs.begin(), programs.end(),
+              [](const Process* a, const Process* b) { return a->record.attach < b->record.attach; });
+    for (std::size_t i = 1; i < programs.size(); ++i) {
+      Process& earlier = *programs[i - 1];
+      const std::uint64_t next = programs[i]->record.attach;
+      if (next < earlier.end && last_evidence(earlier) <= next) earlier.end = next;
+    }
+  }
+}
+
 Result<Run> RunLoader::load(RunFiles files) {
   run_.files_ = std::move(files);
   for (std::string& message : run_.files_.warnings) warn(std::move(message));
@@ -107,6 +124,7 @@ Result<Run> RunLoader::load(RunFiles files) {
     complete(process);
     processes.push_back(&process);
   }
+  end_replaced(processes);
   set_clocks(processes);
   if (std::string mixed = find_worlds(processes); !mixed.empty()) warn(std::move(mixed));
   distinguish_hosts(processes);

@@ -41,6 +41,7 @@ class RunLoader {
   void take_segment(SegmentContents contents);
   void complete(Process& process) const;
   void set_state(Process& process) const;
+  static void end_replaced(const std::vector<Process*>& processes);
   void set_clocks(const std::vector<Process*>& processes) const;
   void warn_of_lost_definitions();
   void load_definitions();

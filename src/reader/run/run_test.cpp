@@ -521,6 +521,24 @@ TEST_F(RunTest, SaysThatDefinitionsAreLost) {
   EXPECT_TRUE(open().warnings()[0].starts_with("the definition log of 1 of 1 processes was full: 3 "));
 }
 
+TEST_F(RunTest, AProgramEndsWhereAnotherReplacesIt) {
+  ProcessRecord first = process_record(0, ProcessState::exited), second = first;
+  first.init_enter = first.init_leave = first.finalize_enter = first.finalize_leave = 0;
+  second.process += 1;
+  second.attach = 5000;
+  const auto first_end = [&] {
+    const reader::Run run =
+        std::move(*reader::Run::of_memory(functions_chunk() + process_chunk(first) + process_chunk(second)));
+    return run.processes()[0].end;
+  };
+  EXPECT_EQ(first_end(), 5000U);
+  first.init_leave = 6000;
+  EXPECT_EQ(first_end(), 9000U) << "it was seen later, so it is another process";
+  first.init_leave = 0;
+  first.pid += 1;
+  EXPECT_EQ(first_end(), 9000U);
+}
+
 // Two call paths lead through a library from one line of the program. A third path is only known within the library.
 TEST_F(RunTest, TheProgramStandsForAPath) {
   const ProcessRecord process = process_record(0, ProcessState::exited);

@@ -19,8 +19,10 @@ namespace {
 std::string string_of(const char* text) { return text != nullptr ? text : ""; }
 
 // A name without what the compiler appends to that of a function for the code of OpenMP regions and tasks in it. Empty
-// if it begins with that, as in clang's ".omp_outlined..2": then it does not tell the function.
+// if it is clang's own, as ".omp_outlined..2" and ".omp.reduction.reduction_func" are: then it does not tell the
+// function.
 std::string without_outlined(const std::string& name) {
+  if (name.starts_with('.')) return {};
   return name.substr(0, std::min({name.find("._omp_fn."), name.find(".omp_outlined"), name.find(".omp_task_entry")}));
 }
 

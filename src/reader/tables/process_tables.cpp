@@ -141,6 +141,7 @@ Result<TableStream> region_table(Run& run) {
       const std::int64_t team_ns = ns(std::max(team_ticks, work_ticks)), work_ns = ns(work_ticks);
       rows.push_back({.world_rank = {process.world, process.record.rank},
                       .pid = static_cast<std::int64_t>(process.record.pid),
+                      .start_ns = process.clock.unix_ns(begin_ticks(process)),
                       .thread = static_cast<std::int32_t>(location.thread),
                       .site = {if_known(site)},
                       .place = texts.place(site),
