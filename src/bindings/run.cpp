@@ -34,7 +34,7 @@ using Faster = std::tuple<std::int32_t, std::int32_t, double, std::int64_t>;
 using Even = std::tuple<std::int32_t, std::int32_t, double>;
 using Change = std::tuple<std::int32_t, std::vector<Faster>, std::vector<std::int32_t>, std::vector<Even>>;
 
-std::vector<reader::ReplayedWorld> replayed_worlds(const reader::Run& run, const std::vector<Change>& given) {
+std::vector<reader::ReplayedWorld> replayed_worlds(reader::Run& run, const std::vector<Change>& given) {
   std::vector<reader::Without> changes;
   for (const auto& [world, faster, not_waiting, even] : given) {
     reader::Without& change = changes.emplace_back(reader::Without{world, {}, not_waiting, {}});

@@ -33,7 +33,7 @@ struct LocationSummary {
   std::uint64_t phase_since;        // when the current phase began or was returned to, in ticks
   std::uint32_t phase;              // the current phase, as an entry of the phase table
   std::uint32_t full;               // FullTables
-  std::uint64_t overwritten_bytes;  // of records that newer ones have replaced
+  std::uint64_t overwritten_bytes;  // of records that newer ones have replaced, or that were too old to be written
   std::uint64_t api_events;         // events of the API that were recorded, also if they were dropped or overwritten
   TaredTotals tared;                // in a segment 0: see summary_of
 };

@@ -124,6 +124,7 @@ TEST_F(Policies, KeepLeavesOutWhatIsOlder) {
       "65536", {{"TARE_POLICY", "overwrite"}, {"TARE_KEEP_NS", "500000000"}});
   EXPECT_EQ(run.count("old"), 0U);
   EXPECT_EQ(run.count("young"), 10U);
+  EXPECT_EQ(run.blocks.begin()->second.overwritten_bytes, 10U * 24);
 }
 
 TEST_F(Policies, WriteNoneWritesAllButEvents) {

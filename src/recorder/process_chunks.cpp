@@ -34,9 +34,12 @@ format::LocationSummary copy_of_summary(const format::LocationHeader& block) noe
   return format::summary_of(own, tared);
 }
 
-// Writes the summary, rows, peers, phases and the kinds of weighed calls that have any, as one chunk.
-bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
+// Writes the summary, rows, peers, phases and the kinds of weighed calls that have any, as one chunk. `left_out_bytes`:
+// of records that will not be written.
+bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block,
+                   std::uint64_t left_out_bytes) noexcept {
   format::LocationSummary summary = copy_of_summary(block);
+  summary.overwritten_bytes += left_out_bytes;
   format::WeighedCalls weighed[format::weighed_kinds];
   summary.weighed = 0;
   for (std::uint32_t kind = 0; kind < format::weighed_kinds; ++kind) {
@@ -197,10 +200,11 @@ bool write_offloads(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::offloads), &account, sizeof account);
 }
 
-// Writes the events that are left in a block whose thread has ended, is blocked for good, or is running while the
-// process ends. The block is not changed. If its thread or a collector writes the same records again, they get the same
-// numbers, and a reader keeps the copy with the most records.
-bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
+// Passes on the records that are left in a block whose thread has ended, is blocked for good, or is running while the
+// process ends, from the oldest on, until `write` has lost some. The block is not changed. If its thread or a collector
+// writes the same records again, they get the same numbers, and a reader keeps the copy with the most records.
+template <typename Write>
+bool each_left(const format::SegmentHeader& segment, format::LocationHeader& block, const Write& write) noexcept {
   format::RingShape ring = segment.ring;
   if ((block.summary.full & format::kept_newest) != 0) ring.policy = format::Policy::overwrite;
   const std::uint64_t head = block.head.load(std::memory_order_acquire);
@@ -218,15 +222,33 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
       if (!drained.has_passed(ordinal)) break;  // the values are inconsistent
       continue;
     }
-    const FirstChunk first{block.block, from.thread, drained.sequence};
     const char* records = reinterpret_cast<const char*>(copy);
     const std::uint64_t older = format::skip_older(records, from.bytes, kept_from);
-    const Written result = write_records(segment, first, records + older, from.bytes - older);
+    const Written result = write(FirstChunk{block.block, from.thread, drained.sequence}, records, from.bytes, older);
     written = result.lost == 0;
     drained = {static_cast<std::uint32_t>(ordinal + 1), ring.sequence_behind(ordinal, drained.sequence, result.chunks)};
   }
   unmap_memory(copy, ring.bytes);
   return written;
+}
+
+// The bytes of the records in a block that a flight recorder leaves out.
+std::uint64_t older_bytes(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
+  std::uint64_t bytes = 0;
+  if (kept_from == 0) return bytes;
+  each_left(segment, block, [&](const FirstChunk&, const char*, std::uint64_t, std::uint64_t older) {
+    bytes += older;
+    return Written{};
+  });
+  return bytes;
+}
+
+// Writes the events that are left in a block.
+bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
+  return each_left(segment, block,
+                   [&](const FirstChunk& first, const char* records, std::uint64_t bytes, std::uint64_t older) {
+                     return write_records(segment, first, records + older, bytes - older);
+                   });
 }
 
 }  // namespace
@@ -267,7 +289,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   for (std::uint32_t i = 0; i < segment.locations; ++i) {
     format::LocationHeader* block = block_at(i);
     if (block == nullptr) continue;
-    written = write_profile(segment, *block) && written;
+    written = write_profile(segment, *block, older_bytes(segment, *block)) && written;
     written = write_events(segment, *block) && written;
   }
   written = write_calls(segment, block_at) && written;

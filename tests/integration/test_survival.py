@@ -14,7 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+import tare as tare_package
 from environments import MpiEnvironment, compile_c, run
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 from on_mpi import both_families
@@ -80,6 +82,29 @@ def test_only_what_is_young_is_kept(mpi: MpiEnvironment, killed: Path, tare: Pat
     assert measured.ended.returncode == 0, measured.ended.stderr
     functions = Counter(event["function"] for event in measured.events())
     assert functions == {"MPI_Barrier": RANKS, "MPI_Finalize": RANKS}
+
+
+@both_families
+@pytest.mark.parametrize(("kept", "are_matched"), [("2s", False), ("1h", True)])
+def test_of_ranks_that_kept_other_times_nothing_is_matched(
+    kept: str, are_matched: bool, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    """The first message, or barrier, that one has kept is a later one of the other."""
+    program = compile_c(mpi, [PROGRAMS / "lives_longer.c"], tmp_path / "lives_longer")
+    measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", "--keep", f"last:{kept}")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    barriers = {
+        rank: len(measured.events("--rank", str(rank), "--function", "MPI_Barrier")) for rank in (0, 1)
+    }
+    assert (barriers[0] == barriers[1] == 40) if are_matched else (0 < barriers[1] < barriers[0] < 40)
+    run = tare_package.open(measured.directory)
+    messages = pa.table(run.messages).to_pylist()
+    assert [(each["bytes"], each["received_bytes"]) for each in messages] == (
+        [(size, size) for size in range(1, 41)] if are_matched else []
+    )
+    assert pa.table(run.collectives).num_rows == (2 * 40 if are_matched else 0)
+    trace = run.total_trace()
+    assert bool(trace.overwritten_bytes) == (not are_matched)
 
 
 @both_families

@@ -63,7 +63,7 @@ struct Matcher::State {
       const Process& process = run.processes()[i];
       if (!can_be_rank(process.world, process.record.rank)) continue;
       ranks.at(process.world, process.record.rank).is_traced = true;
-      if (!process.events.empty() && run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank);
+      if (run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank);
     }
   }
 

@@ -283,6 +283,16 @@ TEST_F(MatcherTest, WhatIsNeverReceivedIsToldAtTheEnd) {
   EXPECT_EQ(found, (Lines{"0->1 - 5 ?", "0->1 0 -"}));
 }
 
+TEST_F(MatcherTest, WithoutItsBeginNothingIsMatched) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[1].is_overwritten(100);  // it has none at all
+  match();
+  EXPECT_EQ(lines(), Lines{});
+  EXPECT_EQ(collectives.size(), 0U);
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
 TEST_F(MatcherTest, BehindAGapNothingIsMatched) {
   for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].call("MPI_Recv", 10, 0, 3);

@@ -24,6 +24,8 @@ struct MessageEvents {
   bool operator==(const MessageEvents&) const = default;
 };
 
+constexpr const char* has_gaps = "the trace has gaps";
+
 // A request that has not completed.
 struct Started {
   bool is_known = true;         // whether it is known what its completion waits for
@@ -78,7 +80,8 @@ class World {
  public:
   World(const Run& run, const std::vector<CallRole>& roles) : run_(run), roles_(roles) {}
 
-  void add(const Process& process, const TracedTime& time);
+  // `lacks_begin`: its trace has only its newest events.
+  void add(const Process& process, const TracedTime& time, bool lacks_begin);
   // To be called after all processes have been added.
   void start();
   void add(const EventRow& row);
@@ -127,7 +130,8 @@ class World {
   std::string obstacle_;
 };
 
-void World::add(const Process& process, const TracedTime& time) {
+void World::add(const Process& process, const TracedTime& time, bool lacks_begin) {
+  if (lacks_begin) obstacle_ = has_gaps;
   Rank& rank = ranks_[process.record.rank];
   rank.process = &process;
   rank.begin_ns = time.begin_ns;
@@ -166,7 +170,7 @@ void World::add(const EventRow& row) {
   const auto found = ranks_.find(row.rank);
   if (found == ranks_.end()) return;
   Rank& rank = found->second;
-  if (row.kind == EventKind::loss) obstacle_ = "the trace has gaps";
+  if (row.kind == EventKind::loss) obstacle_ = has_gaps;
   if (row.kind != EventKind::call) return;
   if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // the thread that calls MPI_Init
   if (row.start_ns >= rank.end_ns && row.thread == rank.first.number && rank.finalize_site < 0)
@@ -508,13 +512,14 @@ ReplayedWorld World::result(int world, const std::vector<Without>& changes) {
 
 }  // namespace
 
-Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<Without>& changes) {
+Result<std::vector<ReplayedWorld>> replay(Run& run, const std::vector<Without>& changes) {
   const std::vector<CallRole> roles = roles_of_calls(run.functions());
   std::map<int, World> worlds;
   const std::vector<TracedTime> times = traced_times(run);
   for (std::size_t i = 0; i < times.size(); ++i)
     if (const Process& process = run.processes()[i]; process.record.rank >= 0)
-      worlds.try_emplace(process.world, run, roles).first->second.add(process, times[i]);
+      worlds.try_emplace(process.world, run, roles)
+          .first->second.add(process, times[i], run.totals(i).overwritten_bytes != 0);
   for (auto& [number, world] : worlds) world.start();
   auto events = EventStream::open(run, {.lists_all_requests = true});
   if (!events) return events.failure();

@@ -48,6 +48,6 @@ struct ReplayedWorld {
 };
 
 // One result for each world that has ranks. Reads the trace once, and needs some 150 bytes of memory for each message.
-Result<std::vector<ReplayedWorld>> replay(const Run& run, const std::vector<Without>& changes = {});
+Result<std::vector<ReplayedWorld>> replay(Run& run, const std::vector<Without>& changes = {});
 
 }  // namespace tare::reader

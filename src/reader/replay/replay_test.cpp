@@ -24,7 +24,7 @@ class ReplayTest : public ::testing::Test {
  protected:
   ReplayedWorld replayed(const std::vector<Without>& changes = {}) {
     const std::string file = run_of(ranks, second);
-    const auto run = reader::Run::of_memory(file);
+    auto run = reader::Run::of_memory(file);
     EXPECT_TRUE(run) << run.error();
     const auto worlds = replay(*run, changes);
     EXPECT_TRUE(worlds) << worlds.error();
@@ -52,13 +52,12 @@ TEST_F(ReplayTest, TransferAloneIsGone) {
   expect(2000, 2000, 2700);
 }
 
-TEST_F(ReplayTest, BeginsWithWhatAFlightRecorderHasKept) {
-  for (Script& rank : ranks) rank.is_overwritten(100'000);
-  ranks[0].call("MPI_Barrier", 310);
-  ranks[1].compute(300);
-  ranks[1].call("MPI_Barrier", 10);
-  for (Script& rank : ranks) rank.compute(1000);
-  expect(1000, 1300, 1310);
+TEST_F(ReplayTest, WhatAFlightRecorderHasKeptMayBeginAnywhere) {
+  for (Script& rank : ranks) {
+    rank.is_overwritten(100'000);
+    rank.call("MPI_Barrier", 10);
+  }
+  EXPECT_EQ(replayed().obstacle, "the trace has gaps");
 }
 
 TEST_F(ReplayTest, APipelineStaysSerial) {

@@ -78,6 +78,7 @@ TEST_F(CollectTest, AFlightRecorderKeepsWhatIsYoung) {
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   auto stream = EventStream::open(*run, {});
   EXPECT_EQ(stream->next(1000).size(), 3U);
+  EXPECT_NE(run->totals(0).overwritten_bytes, 0U) << "its trace has no begin";
 }
 
 TEST_F(CollectTest, AFlightRecorderThatWasSavedWhileItRanHasItsLastEvents) {

@@ -146,13 +146,14 @@ void note_saved(Contents& contents) {
   process.end = last_seen(contents);
 }
 
-// Removes events that are older than the flight recorder is to keep.
+// Removes events that are older than the flight recorder is to keep. They count as overwritten.
 void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
   if (keep_ns == 0) return;
   const ProcessRecord& process = contents.process;
   const std::uint64_t end = ended_early(process) ? last_seen(contents) : process.end;
   const std::uint64_t kept_from = ticks_before(end, keep_ns, process.clock_start, read_clock(process.clock));
-  for (BufferCopy& buffer : contents.buffers) remove_older(buffer, kept_from);
+  for (std::size_t block = 0; block < contents.buffers.size(); ++block)
+    contents.locations[block].summary.overwritten_bytes += remove_older(contents.buffers[block], kept_from);
 }
 
 class Collector {

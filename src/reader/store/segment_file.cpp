@@ -63,11 +63,14 @@ std::uint64_t count_records(const BufferCopy& buffer) {
   return count;
 }
 
-void remove_older(BufferCopy& buffer, std::uint64_t ticks) {
+std::uint64_t remove_older(BufferCopy& buffer, std::uint64_t ticks) {
+  std::uint64_t bytes = 0;
   for (BufferCopy::Part& part : buffer.parts) {
     const std::uint64_t older = skip_older(part.records.data(), part.records.size(), ticks);
     part.records.erase(part.records.begin(), part.records.begin() + static_cast<std::ptrdiff_t>(older));
+    bytes += older;
   }
+  return bytes;
 }
 
 Result<SegmentFile> SegmentFile::open(const std::string& directory, const SegmentName& name, const Owners& owners) {

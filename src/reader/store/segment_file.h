@@ -59,8 +59,8 @@ struct BufferCopy {
 
 // The number of records. In each part, counting ends at the first invalid record.
 std::uint64_t count_records(const BufferCopy& buffer);
-// Removes the records that ended before `ticks`.
-void remove_older(BufferCopy& buffer, std::uint64_t ticks);
+// Removes the records that ended before `ticks`. Returns their bytes.
+std::uint64_t remove_older(BufferCopy& buffer, std::uint64_t ticks);
 
 class SegmentFile {
  public:

@@ -122,6 +122,11 @@ std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThr
       identity.process = process.process;
       file += chunk(identity, scheduling);
     }
+    if (ranks[i].keeps_newest()) {
+      Profile profile;
+      profile.summary.overwritten_bytes = sizeof(CallRecord);
+      file += profile_chunk(process, 0, profile);
+    }
     if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
     for (const SecondThread& of : second)
       if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());
