@@ -52,6 +52,9 @@ OUTSIDE_NET = frozenset(
     if {"world", "session"} & {meaning(name).begins, meaning(name).ends} or meaning(name).source != "MPI"
 )
 
+# The event of a gap in the trace.
+LOSS = "tare:loss"
+
 
 def contains_program(function: str) -> bool:
     """Whether its calls contain code of the program: constructs of OpenMP that wait for nobody."""

@@ -15,6 +15,7 @@ from tare.analysis.explain.basis import Basis, Told
 from tare.analysis.explain.finding import Finding
 from tare.analysis.explain.losses import Activity, Line, Loss, Losses
 from tare.analysis.rows import Placed, changed
+from tare.functions import LOSS
 
 
 def place(line: int) -> Placed:
@@ -240,6 +241,31 @@ def test_a_barrier_takes_the_waits_that_would_not_be_elsewhere(gain_ms: int | No
     rest = causes.of_waits(of, told)
     assert [(each.kind, each.ranks) for each in rest] == ([("slow rank", (0,))] if needless_ms < 900 else [])
     assert sum(each.lost_ns for each in (*needless, *rest)) == 900 * MS
+
+
+def test_what_lies_behind_a_gap_of_the_trace_follows_no_barrier() -> None:
+    """One of two threads has a gap before each collective, which follows at once; the other makes a call."""
+    rows: list[dict[str, Any]] = []
+    for step in range(10):
+        for function, start_ms in [
+            ("MPI_Barrier", 10),
+            (LOSS, 11),
+            ("MPI_Allreduce", 12),
+            ("MPI_Comm_rank", 13),
+        ]:
+            of_call = {"function": function, "world": 0, "start_ns": (20 * step + start_ms) * MS}
+            rows.append({**of_call, "thread": 0, "duration_ns": MS, "communicator": 0})
+    rows += [{**rows[0], "thread": 1}, {**rows[1], "thread": 1}, {**rows[1], "world": 1}]
+    of: Any = SimpleNamespace(
+        processes=[SimpleNamespace(rank=0)], is_traced=True, world=0, place=lambda _: place(1),
+        run=SimpleNamespace(events=lambda *_: rows), share=lambda _: 1.0, lines=[],
+    )  # fmt: skip
+    calls = order.calls_of_a_rank(of)
+    assert [call.is_behind_gap for call in calls] == [False, True] * 10
+    losses = Losses([Loss(("MPI_Barrier", place(1)), 100 * MS)])
+    assert order._needless(of, Told([], losses), calls) == []
+    without_gaps = [changed(call, is_behind_gap=False) for call in calls]
+    assert len(order._needless(of, Told([], losses), without_gaps)) == 1
 
 
 def test_the_line_of_an_imbalance_is_that_in_which_the_others_lose_most() -> None:

@@ -45,8 +45,10 @@ class Part(NamedTuple):
 
     phase: str | None = None
     iteration: int | None = None
-    since: CallSite | None = None  # the last call of MPI before it; None: it is before the first
-    until: CallSite | None = None  # the first call behind it; None: it is behind the last
+    # The last call of MPI before it, and the first behind it; None: there is none, or the trace has a gap in
+    # between.
+    since: CallSite | None = None
+    until: CallSite | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +264,9 @@ def _between_calls(recorded: Run, ranks: list[int] | None) -> _Found:
             call = call_of(function, event.get("site", -1))
             yield from ended(rank, call)
             since[rank] = call
+        elif function == functions.LOSS:
+            yield from ended(rank, None)
+            since[rank] = None
     for rank in list(waiting):
         yield from ended(rank, None)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LISTED = 8
 # Events that tare adds itself, and what has no name of its own.
 # Of tare itself, and those of samples, of which the profile has no rows.
-OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other", *functions.of_meaning(source="stacks"))
+OWN_EVENTS = ("tare:flush", "tare:drain", functions.LOSS, "other", *functions.of_meaning(source="stacks"))
 
 
 def check_functions(recorded: Run, names: Iterable[str] | None, *, events: bool = False) -> None:

@@ -48,7 +48,10 @@ class Windows {
     each([this](const Stretch& stretch, std::size_t feature) { spread(stretch, feature); });
     // A window about which nothing is known is taken to be like the one before.
     for (std::size_t w = 1; w < windows; ++w)
-      if (std::all_of(time[w].begin(), time[w].end(), [](double share) { return share <= 0; })) time[w] = time[w - 1];
+      if (std::all_of(time[w].begin(), time[w].end(), [](double share) { return share <= 0; })) {
+        time[w] = time[w - 1];
+        mpi[w] = mpi[w - 1];
+      }
   }
 
   double width_ns() const { return static_cast<double>(difference(to_ns, from_ns)) / windows; }

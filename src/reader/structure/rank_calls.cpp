@@ -136,7 +136,10 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
       for (; next_break < breaks.size() && breaks[next_break].from_ns < call.end_ns; ++next_break) {
         const Break& of = breaks[next_break];
         lost_ns = sum(lost_ns, std::max<std::int64_t>(difference(of.to_ns, of.from_ns), 0));
-        call.is_behind_gap = call.is_behind_gap || of.is_gap;
+        if (!of.is_gap) continue;
+        call.is_behind_gap = true;
+        last_end_ns = std::max(last_end_ns, of.to_ns);
+        last_lost_ns = lost_ns;
       }
       call.lost_ns = lost_ns;
       if (last_end_ns != INT64_MIN)

@@ -24,9 +24,9 @@ struct CalledLine {
 
 struct RankCall {
   std::int64_t start_ns = 0, end_ns = 0;  // Unix times, after they were moved (Process::shown)
-  std::int64_t before_ns = 0;        // time since the end of the previous call, without gaps and writes of the buffer
-  std::int64_t lost_ns = 0;          // time of all gaps and writes of the buffer in the trace up to here
-  bool is_behind_gap = false;        // there is a gap since the previous call
+  std::int64_t before_ns = 0;  // time since the end of the previous call, or of a gap, without writes of the buffer
+  std::int64_t lost_ns = 0;    // time of all gaps and writes of the buffer in the trace up to here
+  bool is_behind_gap = false;  // there is a gap since the previous call
   std::uint32_t line = 0, path = 0;  // indices in RankLines
   bool is_outside = false;           // MPI_Init, MPI_Finalize and similar functions
 };

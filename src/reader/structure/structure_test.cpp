@@ -234,6 +234,18 @@ TEST_F(StructureTest, IterationsWithGapsInTheTraceAreLeftOut) {
   EXPECT_TRUE(loop(0)->slow.empty());
 }
 
+TEST_F(StructureTest, FromTheLastCallToAGapIsNoComputing) {
+  iterate(50, {1, 2});
+  for (Script& rank : ranks) {
+    rank.compute(150000);  // before a call that is not in the trace
+    rank.is_left_out(1000, 1);
+  }
+  iterate(50, {1, 2});
+  find();
+  ASSERT_EQ(names(), "A");
+  EXPECT_NEAR(found.phases[0].mpi_share, 0.5, 0.01);
+}
+
 TEST_F(StructureTest, WritingTheBufferIsNoComputing) {
   iterate(100, {1, 2});
   for (Script& rank : ranks) rank.flushes(150000);

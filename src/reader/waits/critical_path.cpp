@@ -99,12 +99,18 @@ Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<Trac
   if (!events) return events.failure();
   for (auto rows = events->next(); !rows.empty(); rows = events->next())
     for (const EventRow& row : rows) {
-      if (row.kind != EventKind::call) continue;
+      if (row.kind != EventKind::call && row.kind != EventKind::loss) continue;
       const auto found = numbers.find({row.world, row.rank, row.thread});
       if (found == numbers.end()) continue;
       Of& its = of[found->second];
       if (its.pieces.empty()) continue;
       const std::int64_t leave_ns = sum(row.start_ns, row.duration_ns);
+      const bool lacks_begin = (run.processes()[row.process].record.flags & format::overwrites) != 0;
+      if (lacks_begin && its.last_ns == INT64_MIN) its.last_ns = row.start_ns;
+      if (row.kind == EventKind::loss) {
+        its.last_ns = std::max(its.last_ns, leave_ns);
+        continue;
+      }
       add(found->second, its.last_ns, row.start_ns, row.site, false, row.function);
       add(found->second, row.start_ns, leave_ns, row.site, true, row.function);
       its.last_ns = std::max(its.last_ns, leave_ns);

@@ -27,7 +27,8 @@ struct PathSum {
   std::uint16_t function = 0;  // the function of the calls in which, or before which, the time was spent
   std::int64_t time_ns = 0;
 };
-// The activities on the path, those with the most time first. Reads the trace once.
+// The activities on the path, those with the most time first; not what the trace does not have: what a rank did before
+// its first call if only the newest are kept, and from the last call before a gap to its end. Reads the trace once.
 Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<TracedThread>& threads,
                                           const std::vector<PathPiece>& path);
 

@@ -54,19 +54,36 @@ TEST(CriticalPath, GoesOverToWhomWasWaitedFor) {
   EXPECT_EQ(causes, (std::vector<std::string>{"400 in 3 because of 0 before 1", "250 in 2 because of 1 before 4"}));
 }
 
+std::int64_t length_ns(const std::vector<Script>& ranks) {
+  const std::string file = run_of(ranks);
+  auto run = reader::Run::of_memory(file);
+  const auto report = wait_report(*run);
+  std::int64_t all = 0;
+  for (const PathSum& of : report->critical_path) all += of.time_ns;
+  return all;
+}
+
 TEST(CriticalPath, BeginsWithWhatAFlightRecorderHasKept) {
   std::vector<Script> ranks(1);
   ranks[0].is_overwritten(100'000);
   ranks[0].call("MPI_Barrier", 10);
   ranks[0].compute(300);
-  const std::string file = run_of(ranks);
-  auto run = reader::Run::of_memory(file);
-  ASSERT_TRUE(run) << run.error();
-  const auto report = wait_report(*run);
-  ASSERT_TRUE(report) << report.error();
-  std::int64_t all = 0;
-  for (const PathSum& of : report->critical_path) all += of.time_ns;
-  EXPECT_EQ(all, 310);
+  EXPECT_EQ(length_ns(ranks), 310);
+  ranks.resize(2);  // the other one has all
+  ranks[1].call("MPI_Barrier", 10);
+  EXPECT_EQ(length_ns(ranks), 310);
+}
+
+TEST(CriticalPath, HasNoTimeOfAGap) {
+  std::vector<Script> ranks(1);
+  ranks[0].compute(500);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[0].compute(40);  // before a call that is not in the trace
+  ranks[0].is_left_out(50'000, 1);
+  ranks[0].compute(20);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[0].loses();
+  EXPECT_EQ(length_ns(ranks), 540);
 }
 
 TEST(CriticalPath, OfOneRankIsTheRank) {

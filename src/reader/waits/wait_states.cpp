@@ -209,8 +209,12 @@ void WaitStates::State::add(const EventRow& row) {
     Pending& last = thread_of(row.world, row.rank, row.thread).last;
     last.flush_ns = sum(last.flush_ns, row.duration_ns);
   }
-  if (row.kind == EventKind::loss)
-    thread_of(row.world, row.rank, row.thread).lost_until_ns = sum(row.start_ns, row.duration_ns);
+  if (row.kind == EventKind::loss) {
+    Thread& thread = thread_of(row.world, row.rank, row.thread);
+    thread.lost_until_ns = sum(row.start_ns, row.duration_ns);
+    thread.last.is_poll = false;  // the next poll is another wait
+    thread.probed.reset();
+  }
   if (row.kind == EventKind::call) {
     Thread& thread = thread_of(row.world, row.rank, row.thread);
     finish(thread);

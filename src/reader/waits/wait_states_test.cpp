@@ -153,6 +153,30 @@ TEST_F(PolledWaitsTest, BetweenWhichTheBufferIsWrittenAreOneWait) {
   EXPECT_EQ(behind(&Script::compute), behind_gap_ns);
 }
 
+TEST_F(WaitStatesTest, WhatIsBeforeAGapIsNoPartOfAWaitBehindIt) {
+  ranks[1].at(2);
+  ranks[1].call("MPI_Probe", 50, 0, 3);  // of a message that is received in the gap
+  for (int i = 0; i < 9; ++i) ranks[1].call("MPI_Iprobe", 50);
+  ranks[0].compute(500);
+  for (Script& rank : ranks) rank.is_left_out(50'000, 1);
+  ranks[0].compute(500);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].at(3);
+  ranks[1].call("MPI_Recv", 510, 0, 3);
+  ranks[1].at(4);
+  ranks[1].call("MPI_Iprobe", 5);
+  for (Script& rank : ranks) rank.is_left_out(50'000, 2);
+  for (int i = 0; i < 10; ++i) ranks[1].call("MPI_Iprobe", 50);
+  ranks[1].call("MPI_Iprobe", 10, 0, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[0].compute(505);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  find();
+  EXPECT_EQ(lines(), (Lines{"1 in 3: late sender 500 of 0 in 1, 500 before 1",
+                            "1 in 4: late sender 500 of 0 in 1, 500 before 1"}));
+}
+
 TEST_F(WaitStatesTest, NobodyWaitsWhoComesLater) {
   ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].compute(100);

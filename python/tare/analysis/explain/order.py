@@ -11,7 +11,7 @@ from tare.analysis.explain.finding import FOLLOWED_SHARE, MIN_SHARE, Finding
 from tare.analysis.explain.gains import without_waiting_ns
 from tare.analysis.explain.losses import Line, total
 from tare.analysis.rows import Placed
-from tare.functions import OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
+from tare.functions import LOSS, OUTSIDE_NET, is_barrier, is_collective, is_known, meaning
 
 if TYPE_CHECKING:
     from tare._native import EventRow
@@ -31,6 +31,7 @@ class Call:
     communicator: int  # index of the communicator in the run
     start_ns: int  # Unix time
     end_ns: int  # Unix time
+    is_behind_gap: bool = False  # the trace lacks what is before it
 
 
 def calls_of_a_rank(basis: Basis) -> list[Call]:
@@ -39,11 +40,18 @@ def calls_of_a_rank(basis: Basis) -> list[Call]:
     if rank is None or not basis.is_traced:
         return []
     threads: dict[int, list[Call]] = {}
+    behind_gap: set[int] = set()  # threads
     for event in basis.run.events([rank], None, None, None, MAX_CALLS):
         function = event.get("function", "")
+        thread = event["thread"]
         orders = meaning(function).kind not in ("lookup", "local")
-        if orders and is_known(function) and function not in OUTSIDE_NET and event["world"] == basis.world:
-            threads.setdefault(event["thread"], []).append(_call(basis, event))
+        if event["world"] != basis.world:
+            continue
+        if function == LOSS:
+            behind_gap.add(thread)
+        elif orders and is_known(function) and function not in OUTSIDE_NET:
+            threads.setdefault(thread, []).append(_call(basis, event, thread in behind_gap))
+            behind_gap.discard(thread)
     busiest = max(threads.values(), key=lambda calls: len(calls)) if threads else []
     return sorted(busiest, key=lambda call: call.start_ns)
 
@@ -60,9 +68,10 @@ def needless_barriers(basis: Basis, told: Told) -> list[Finding]:
 def _needless(basis: Basis, told: Told, calls: Sequence[Call]) -> list[Finding]:
     followed: dict[Line, list[Call | None]] = {}
     for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
-        if is_barrier(call.function):
+        if is_barrier(call.function) and not (after and after.is_behind_gap):
             line = call.function, call.at
-            followed.setdefault(line, []).append(after if _needs_none(before, call, after) else None)
+            needs_none = _needs_none(None if call.is_behind_gap else before, call, after)
+            followed.setdefault(line, []).append(after if needs_none else None)
     found = []
     for line, behind in followed.items():
         following = [call for call in behind if call is not None]
@@ -117,7 +126,7 @@ def _needs_none(before: Call | None, barrier: Call, after: Call | None) -> bool:
 _ORDERS = ("all", "root", "at_root", "lower")
 
 
-def _call(basis: Basis, event: EventRow) -> Call:
+def _call(basis: Basis, event: EventRow, is_behind_gap: bool) -> Call:
     start_ns = event["start_ns"]
     return Call(
         event["function"],
@@ -125,4 +134,5 @@ def _call(basis: Basis, event: EventRow) -> Call:
         event.get("communicator", -1),
         start_ns,
         start_ns + event["duration_ns"],
+        is_behind_gap,
     )
