@@ -131,9 +131,9 @@ class NativeTest(unittest.TestCase):
         self.assertEqual((row.threads, row.observed), ([(2000, 0)], None))
         length = timeline.end_ns - timeline.start_ns
         self.assertEqual(length, 8000)
-        self.assertEqual(len(_native.ACTIVITIES), 11)
-        # Eleven shares and a function for each of 16 bins.
-        self.assertEqual(len(timeline.bins(0, 1, 1, 0, length, 16)), 16 * (11 + 2))
+        self.assertEqual(len(_native.ACTIVITIES), 12)
+        # Twelve shares and a function for each of 16 bins.
+        self.assertEqual(len(timeline.bins(0, 1, 1, 0, length, 16)), 16 * (12 + 2))
         with self.assertRaisesRegex(ValueError, "too many bins"):
             timeline.bins(0, 2**40, 1, 0, length, 2**40)
         count, columns = timeline.calls(0, 1, 0, length, 10) or (0, b"")

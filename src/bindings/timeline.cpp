@@ -273,7 +273,8 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
       "Bytes are columns one after another, each padded to 8 bytes, as assets/timeline_data.js reads them.\n"
       "Bins: the share of each of ACTIVITIES (u8, 255 is all), row by row; the function with the most time (u16,\n"
       "an index of `Run.functions()`, 65535: none). Calls: start, duration, bytes (f64), row (u32), site, peer\n"
-      "(i32), function (u16; 65534: a flush). Messages: sent, how long until received, bytes (f64), rows from and\n"
+      "(i32), function (u16; 65534: a flush, 65533: a gap in the trace). Messages: sent, how long until received, "
+      "bytes (f64), rows from and\n"
       "to (u32), tag (i32). Waits: start, duration, when the call that was waited for began (f64), row, row of that\n"
       "call (u32), site (i32), function, kind (u16, an index of WAIT_KINDS). Critical path: start, duration (f64),\n"
       "row (u32).")

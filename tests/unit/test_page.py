@@ -39,13 +39,18 @@ def test_what_is_vendored_is_what_was_released() -> None:
 
 def test_classes_are_those_of_the_reader() -> None:
     """They have the order in which the page reads their shares; the reader's flush is tare's on the page."""
-    others = ["flush", "waiting"]
+    others = ["flush", "waiting", "untraced"]
     header = (ROOT / "src" / "reader" / "timeline" / "activity.h").read_text()
     named = re.findall(r'"([a-z-]+)"', header)
     assert [*call_sites.CLASSES, *others] == named
     script = (ROOT / "python" / "tare" / "page" / "assets" / "timeline_data.js").read_text()
     listed = re.search(r"ACTIVITIES = \[(.*?)\]", script)
-    assert listed and re.findall(r'"([a-z-]+)"', listed[1]) == [*call_sites.CLASSES, "tare", "waiting"]
+    assert listed and re.findall(r'"([a-z-]+)"', listed[1]) == [
+        *call_sites.CLASSES,
+        "tare",
+        "waiting",
+        "untraced",
+    ]
 
 
 def test_constructs_of_openmp_are_of_no_class_of_mpi() -> None:

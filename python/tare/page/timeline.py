@@ -43,6 +43,7 @@ MAX_WORDS = 30
 def described(run: Run, timeline: Timeline) -> dict[str, Any]:
     """Times are nanoseconds since `start_ns`, which is since the start of the run."""
     rows = timeline.rows()
+    trace = run.total_trace()
     return {
         "start_ns": timeline.start_ns - run.start_ns,
         "length_ns": timeline.end_ns - timeline.start_ns,
@@ -53,6 +54,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
         "threads": [row.thread for row in rows],
         "since": _since(rows),
         "observed": [row.observed for row in rows],
+        "has_gaps": bool(trace.dropped or trace.overwritten_bytes or run.spells),
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
         "wait_kinds": WAIT_KINDS,

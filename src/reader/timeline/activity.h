@@ -7,7 +7,8 @@
 namespace tare::reader {
 
 // In the order of CLASSES in python/tare/page/call_sites.py. `openmp`: constructs of OpenMP, of any class.
-// `flush` is no call: tare writes an event buffer. `waiting`: a wait state, in calls of any class.
+// `flush` is no call: tare writes an event buffer. `waiting`: a wait state, in calls of any class. `untraced`: a gap in
+// the trace.
 enum class Activity : std::uint8_t {
   send,
   receive,
@@ -20,10 +21,12 @@ enum class Activity : std::uint8_t {
   other,
   flush,
   waiting,
+  untraced,
 };
-inline constexpr std::size_t activities = 11;
+inline constexpr std::size_t activities = 12;
 inline constexpr std::array<const char*, activities> activity_names = {
-    "send", "receive", "exchange", "wait", "collective", "one-sided", "file", "openmp", "other", "flush", "waiting"};
+    "send", "receive", "exchange", "wait",  "collective", "one-sided",
+    "file", "openmp",  "other",    "flush", "waiting",    "untraced"};
 
 // `function`: number in Run::functions().
 Activity activity_of(std::uint16_t function);

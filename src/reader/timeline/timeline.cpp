@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "format/event_columns.h"
@@ -21,33 +22,46 @@ struct Timeline::Scratch {
   std::vector<char> raw;
   EventColumns columns;
   std::vector<std::uint64_t> ticks;
-  // Of the calls of all sources, in the order of their starts.
+  // Of the calls of all sources and of gaps, in the order of their starts.
   std::vector<std::int64_t> start_ns, duration_ns;
   std::vector<std::uint16_t> function;  // number in Run::functions()
-  // Their numbers in `columns`: first the calls of MPI, then those of other sources. Empty: there are only calls of
-  // MPI.
+  // Their numbers in `columns`: first the calls of MPI, then those of other sources; of a gap, SIZE_MAX. Empty: there
+  // are only calls of MPI.
   std::vector<std::size_t> number;
   std::vector<std::uint16_t> of_signature;  // numbers of functions
 };
 
-// Adds the calls of other sources than MPI to those of MPI; not those that wait for nobody, which contain other calls
-// (src/openmp): bins have what a thread waits for.
-void Timeline::add_source_calls(const Process& process, Scratch& scratch) {
+// Adds to the calls of MPI those of other sources, and the gaps of the trace; not calls that wait for nobody, which
+// contain other calls (src/openmp): bins have what a thread waits for.
+void Timeline::add_others(std::size_t row, const Chunk& chunk, Scratch& scratch) const {
+  const Process& process = *rows_[row].process;
   const EventColumns::SourceCalls& calls = scratch.columns.source_calls;
-  scratch.number.clear();
-  if (calls.type.empty()) return;
   const std::size_t of_mpi = scratch.start_ns.size();
-  std::vector<std::size_t> order, numbers(of_mpi);
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  std::vector<std::size_t> others;
+  const auto add = [&](std::size_t number, std::int64_t start_ns, std::int64_t duration_ns, std::uint16_t function) {
+    others.push_back(number);
+    scratch.start_ns.push_back(start_ns);
+    scratch.duration_ns.push_back(duration_ns);
+    scratch.function.push_back(function);
+  };
   for (std::size_t i = 0; i < calls.type.size(); ++i) {
     const std::uint16_t function = FunctionNames::lookup(*process.functions, calls.type[i]);
-    if (meaning_of(function).waits == Waits::nobody) continue;
-    numbers.push_back(of_mpi + i);
-    scratch.start_ns.push_back(process.time_of(calls.time[i]));
-    scratch.duration_ns.push_back(process.span_ns(calls.time[i], calls.time[i] + calls.duration[i]));
-    scratch.function.push_back(function);
+    if (meaning_of(function).waits != Waits::nobody)
+      add(of_mpi + i, process.time_of(calls.time[i]), process.span_ns(calls.time[i], calls.time[i] + calls.duration[i]),
+          function);
   }
-  order.resize(numbers.size());
+  for (const DecodedSpan& loss : scratch.columns.losses)
+    add(SIZE_MAX, process.time_of(loss.enter), process.span_ns(loss.enter, loss.leave), TimelineCall::gap);
+  if (rows_[row].lacks_begin && &chunk == locations_[row].chunks.data() && !scratch.start_ns.empty()) {
+    const std::int64_t begin_ns = process.clock.unix_ns(begin_ticks(process));
+    const std::int64_t first_ns = *std::min_element(scratch.start_ns.begin(), scratch.start_ns.end());
+    if (first_ns > begin_ns) add(SIZE_MAX, begin_ns, difference(first_ns, begin_ns), TimelineCall::gap);
+  }
+  scratch.number.clear();
+  if (others.empty()) return;
+  std::vector<std::size_t> order(scratch.start_ns.size()), numbers(of_mpi);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  numbers.insert(numbers.end(), others.begin(), others.end());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return scratch.start_ns[a] < scratch.start_ns[b]; });
@@ -87,7 +101,7 @@ bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, cons
   scratch.duration_ns.resize(n);
   for (std::size_t i = 0; i < n; ++i)
     scratch.duration_ns[i] = process.clock.duration_ns(calls.duration[i] << process.shift());
-  add_source_calls(process, scratch);
+  add_others(row, chunk, scratch);
   process.move(rows_[row].thread, scratch.start_ns.data(), scratch.duration_ns.data(), scratch.start_ns.size());
   visitor();
   return true;
@@ -106,6 +120,14 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
   const auto& signatures = columns.signatures;
   const std::size_t number = scratch.number.empty() ? call : scratch.number[call];
   const std::size_t of_mpi = columns.calls.signature.size();
+  if (number == SIZE_MAX)
+    return {static_cast<std::uint32_t>(row),
+            scratch.start_ns[call],
+            scratch.duration_ns[call],
+            scratch.function[call],
+            -1,
+            -1,
+            -1};
   if (number >= of_mpi) {
     const std::size_t i = number - of_mpi;
     const std::uint32_t* first = columns.source_calls.first.data() + i;
@@ -145,9 +167,15 @@ Result<Timeline> Timeline::read(Run& run) {
     made.activity_.push_back(activity_of(static_cast<std::uint16_t>(number)));
   made.start_ns_ = INT64_MAX;
   made.end_ns_ = INT64_MIN;
+  std::set<std::pair<const Process*, std::uint32_t>> cut;  // locations
+  for (const reader::Location& of : run.locations())
+    if (const Process& process = run.processes()[of.process];
+        of.totals.overwritten_bytes != 0 && (process.record.flags & overwrites) != 0)
+      cut.emplace(&process, of.block);
   for (const EventChunks::Block& block : made.chunks_.blocks) {
     if (block.chunks.empty() || is_of_tared(block.chunks.front().header.block)) continue;
     Row row{block.process, block.chunks.back().header.location, 0};
+    row.lacks_begin = cut.contains({block.process, block.chunks.front().header.block});
     Location location;
     for (const ChunkRef& chunk : block.chunks) {
       row.records += chunk.header.records;
@@ -188,11 +216,11 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
         const std::uint16_t function = scratch.function[i];
         const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
-        filler.add_call(start, sum(start, duration), activity_[function], function);
-        chunk.first_call_ns = std::min(chunk.first_call_ns, start);
+        filler.add_call(start, sum(start, duration), activity(function), function);
+        if (function != TimelineCall::gap) chunk.first_call_ns = std::min(chunk.first_call_ns, start);
+        chunk.first_ns = std::min(chunk.first_ns, start);
         chunk.last_ns = std::max(chunk.last_ns, sum(start, duration));
       }
-      chunk.first_ns = std::min(chunk.first_ns, chunk.first_call_ns);
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [start, end] = shown(row, flush);
         filler.add_flush(start, end);
@@ -288,7 +316,7 @@ void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch
       for (std::size_t i = 0; i < starts.size() && starts[i] < grid.to_ns; ++i) {
         const std::int64_t end = sum(starts[i], scratch.duration_ns[i]);
         if (end <= grid.from_ns) continue;
-        filler.add_call(starts[i], end, activity_[scratch.function[i]], scratch.function[i]);
+        filler.add_call(starts[i], end, activity(scratch.function[i]), scratch.function[i]);
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [from, to] = shown(row, flush);

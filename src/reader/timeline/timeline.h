@@ -17,13 +17,13 @@
 
 namespace tare::reader {
 
-// A call of MPI or of another source of events, or a flush: tare writes an event buffer.
+// A call of MPI or of another source of events, a flush (tare writes an event buffer), or a gap in the trace.
 struct TimelineCall {
-  static constexpr std::uint16_t flush = 65534;
+  static constexpr std::uint16_t flush = 65534, gap = 65533;
 
   std::uint32_t row;                   // index in Timeline::rows()
   std::int64_t start_ns, duration_ns;  // start: Unix time
-  std::uint16_t function;              // number in Run::functions(), or `flush`
+  std::uint16_t function;              // number in Run::functions(), `flush` or `gap`
   std::int32_t site;                   // index in Run::sites(); -1: not known
   std::int32_t peer;                   // rank in the world; of a collective, its root; -1: none
   std::int64_t bytes;                  // -1: none
@@ -51,6 +51,7 @@ class Timeline {
     std::vector<ThreadSince> threads{};  // those with calls, one after another
     // When it was read how its threads were scheduled; both 0 if it was not.
     std::int64_t observed_from_ns = 0, observed_to_ns = 0;
+    bool lacks_begin = false;  // there are only its newest events
   };
   const std::vector<Row>& rows() const { return rows_; }
   std::int64_t start_ns() const { return start_ns_; }
@@ -125,7 +126,10 @@ class Timeline {
   void add_observed();
   template <typename Visit>
   bool visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const;
-  static void add_source_calls(const Process& process, Scratch& scratch);
+  void add_others(std::size_t row, const Chunk& chunk, Scratch& scratch) const;
+  Activity activity(std::uint16_t function) const {
+    return function == TimelineCall::gap ? Activity::untraced : activity_[function];
+  }
   std::pair<std::int64_t, std::int64_t> shown(std::size_t row, const format::DecodedSpan& span) const;
   TimelineCall described(std::size_t row, const Scratch& scratch, std::size_t call) const;
   // Calls `use` with the waits of a row that overlap an interval.

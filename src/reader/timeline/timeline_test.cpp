@@ -203,6 +203,37 @@ TEST_F(TimelineTest, AMessageIsALine) {
   EXPECT_TRUE(lines->of({0, 2, 1, line.taken_ns + 1, line.taken_ns + 2}, 10).empty());
 }
 
+// A rank of which the newest events are kept, and which left out a spell.
+TEST(Timeline, AGapIsNoTimeOutsideOfCalls) {
+  std::vector<Script> ranks(1);
+  ranks[0].is_overwritten(100'000);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[0].is_left_out(50'000, 1);
+  ranks[0].compute(20);
+  ranks[0].call("MPI_Barrier", 10);
+  const std::string file = synthetic::run_of(ranks);
+  auto run = Run::of_memory(file);
+  ASSERT_TRUE(run);
+  const auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline) << timeline.error();
+  const auto all = timeline->calls({0, 1, 1, timeline->start_ns(), timeline->end_ns()}, 10).calls;
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].function, TimelineCall::gap);
+  EXPECT_EQ(all[0].start_ns, timeline->start_ns());
+  EXPECT_EQ(all[0].duration_ns, all[1].start_ns - timeline->start_ns());
+  EXPECT_EQ(all[2].function, TimelineCall::gap);
+  EXPECT_EQ(all[2].duration_ns, 50'000);
+  for (const TimelineCall& gap : {all[0], all[2]}) {
+    const auto bins = timeline->bins({0, 1, 1, gap.start_ns, gap.start_ns + gap.duration_ns}, 1);
+    EXPECT_NEAR(bins[0].share[static_cast<std::size_t>(Activity::untraced)], Bin::whole, Bin::whole * 0.005);
+  }
+  const auto around = timeline->around(0, all[2].start_ns + 1);
+  ASSERT_EQ(around.size(), 3U);
+  EXPECT_EQ(around[1].function, TimelineCall::gap);
+  ASSERT_EQ(timeline->rows()[0].threads.size(), 1U);
+  EXPECT_EQ(timeline->rows()[0].threads[0].ns, all[1].start_ns);
+}
+
 TEST(Timeline, OfARunWithoutATraceIsEmpty) {
   auto run = Run::of_memory({});
   ASSERT_TRUE(run) << run.error();

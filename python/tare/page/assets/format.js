@@ -58,7 +58,7 @@ const tare = {};
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
   // Classes of functions, and what else has a colour in a timeline.
-  tare.titles = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", openmp: "OpenMP", other: "Other MPI", tare: "Flush of tare", waiting: "Waiting for a rank" };
+  tare.titles = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", openmp: "OpenMP", other: "Other MPI", tare: "Flush of tare", waiting: "Waiting for a rank", untraced: "Not traced" };
   tare.format = { NOTHING, duration, size, sizeRange, grouped, nsOf, noun, numberOf, percent, percent2, rank, time };
   tare.element = element;
   tare.color = color;

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { element, format, titles: TITLES } = tare;
-  const { ACTIVITIES, FLUSH, NO_FUNCTION } = tare.timelineData;
+  const { ACTIVITIES, OWN, NO_FUNCTION } = tare.timelineData;
   const MAX_ROWS = 48;
   const MAX_LINES = 2500;
   const MAX_PARTS = 20000; // waits, and intervals of the critical path
@@ -32,7 +32,8 @@
       this.jump = tare.timelineJump(this);
       this.build();
     }
-    classOf = (number) => this.kinds.get(this.about.functions[number]) ?? "other";
+    classOf = (number) => OWN.get(number) ?? this.kinds.get(this.about.functions[number]) ?? "other";
+    functionOf = (number) => TITLES[OWN.get(number)] ?? this.about.functions[number];
     count = () => this.about.ranks.length;
     whole = () => ({ from: 0, to: this.about.length_ns, first: 0, locations: this.count() });
 
@@ -100,6 +101,7 @@
     }
     occurs(name) {
       if (name === "waiting") return (this.about.waits?.found ?? Number(this.data.isServed)) > 0;
+      if (name === "untraced") return this.about.has_gaps;
       if (name === "tare") return this.content.flushes.some((row) => row.flushes);
       return this.content.sites.some((site) => site.class === name);
     }
@@ -422,7 +424,7 @@
       const best = calls ? this.indexAt(calls, view, row, time) : -1;
       if (best < 0) return null;
       const { waits } = this.shown;
-      const said = [calls.function[best] === FLUSH ? "Flush of tare" : this.about.functions[calls.function[best]], `${format.duration(calls.duration[best])}, from ${((this.about.start_ns + calls.start[best]) / 1e9).toFixed(9)} s`];
+      const said = [this.functionOf(calls.function[best]), `${format.duration(calls.duration[best])}, from ${((this.about.start_ns + calls.start[best]) / 1e9).toFixed(9)} s`];
       if (calls.site[best] >= 0) said.push(this.about.places[calls.site[best]]);
       if (calls.peer[best] >= 0) said.push(`${this.classOf(calls.function[best]) === "collective" ? "root" : "peer"} ${calls.peer[best]}`);
       if (calls.bytes[best] >= 0) said.push(format.size(calls.bytes[best]));
@@ -437,7 +439,8 @@
       const shares = ACTIVITIES.map((name, i) => [TITLES[name], bins.shares[i][cell] / 255]).filter(([, share]) => share > 0.002);
       if (!shares.length) return null;
       const of = bins.functions[cell];
-      return [of === NO_FUNCTION ? "Several calls" : `Mostly ${this.about.functions[of]}`, ...shares.map(([title, share]) => `${title} ${format.percent(share)}`), `in ${format.duration((view.to - view.from) / bins.columns)}`];
+      const most = of !== NO_FUNCTION ? [`Mostly ${this.about.functions[of]}`] : shares.length > 1 ? ["Several calls"] : [];
+      return [...most, ...shares.map(([title, share]) => `${title} ${format.percent(share)}`), `in ${format.duration((view.to - view.from) / bins.columns)}`];
     }
     tell() {
       const { view, picture, lines, group } = this.shown;

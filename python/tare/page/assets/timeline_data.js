@@ -1,8 +1,10 @@
 // What a timeline shows: bins, single calls, messages, waits and the critical path, as columns of numbers; here from the server.
 (() => {
   "use strict";
-  const ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "openmp", "other", "tare", "waiting"];
+  const ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "openmp", "other", "tare", "waiting", "untraced"];
   const FLUSH = 65534;
+  // What is no call: its class.
+  const OWN = new Map([[FLUSH, "tare"], [65533, "untraced"]]);
   const NO_FUNCTION = 65535;
   const CALLS = [["start", Float64Array], ["duration", Float64Array], ["bytes", Float64Array], ["row", Uint32Array], ["site", Int32Array], ["peer", Int32Array], ["function", Uint16Array]];
   const MESSAGES = [["sent", Float64Array], ["duration", Float64Array], ["bytes", Float64Array], ["from", Uint32Array], ["to", Uint32Array], ["tag", Int32Array]];
@@ -62,5 +64,5 @@
     }
   }
 
-  tare.timelineData = { Served, open: () => tare.timelineData[tare.data.isServed ? "Served" : "Embedded"].open(), binsOf, CALLS, MESSAGES, WAITS, PATH, ACTIVITIES, FLUSH, NO_FUNCTION };
+  tare.timelineData = { Served, open: () => tare.timelineData[tare.data.isServed ? "Served" : "Embedded"].open(), binsOf, CALLS, MESSAGES, WAITS, PATH, ACTIVITIES, FLUSH, OWN, NO_FUNCTION };
 })();

@@ -2,7 +2,7 @@
 // critical path as lines.
 (() => {
   "use strict";
-  const { ACTIVITIES, FLUSH } = tare.timelineData;
+  const { ACTIVITIES, FLUSH, OWN } = tare.timelineData;
 
   // Colours from below in a column of bins.
   const STACK = ["waiting", ...ACTIVITIES.filter((name) => name !== "waiting")].map((name) => [name, ACTIVITIES.indexOf(name)]);
@@ -64,7 +64,7 @@
     const perNs = width / (view.to - view.from);
     const height = rowHeight - gap;
     for (let i = 0; i < of.count; ++i) {
-      const kind = of.function[i] === FLUSH ? "tare" : classOf(of.function[i]);
+      const kind = classOf(of.function[i]);
       if (hidden.has(kind)) continue;
       const left = (of.start[i] - view.from) * perNs;
       const exact = of.duration[i] * perNs;
@@ -85,7 +85,7 @@
     context.font = `${Math.round(Math.min(11 * scale, above))}px ${getComputedStyle(document.body).fontFamily}`;
     context.textBaseline = "middle";
     for (let i = 0; i < of.count; ++i) {
-      if (of.function[i] === FLUSH || hidden.has(classOf(of.function[i]))) continue;
+      if (OWN.has(of.function[i]) || hidden.has(classOf(of.function[i]))) continue;
       const x = Math.max((of.start[i] - view.from) * perNs, 0);
       const room = Math.min((of.start[i] + of.duration[i] - view.from) * perNs, width) - x - 8 * scale;
       const text = about.functions[of.function[i]];

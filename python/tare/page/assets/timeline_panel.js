@@ -15,8 +15,7 @@
       this.node.hidden = true;
     }
     seconds = (ns) => `${((this.about.start_ns + ns) / 1e9).toFixed(9)} s`;
-    functionOf = (number) => (number === FLUSH ? "Flush of tare" : this.about.functions[number]);
-    at = (of, i) => `${this.functionOf(of.function[i])}${of.site[i] < 0 ? "" : ` at ${this.about.places[of.site[i]]}`}`;
+    at = (of, i) => `${this.timeline.functionOf(of.function[i])}${of.site[i] < 0 ? "" : ` at ${this.about.places[of.site[i]]}`}`;
     rank = (row, ...times) => this.timeline.named(row, row, ...times);
     press = (text, act) => element("button", { type: "button", onclick: act }, text);
     // A button that leads to what is at a time of a row.
@@ -81,7 +80,7 @@
     processor(row, from, to, around) {
       const { observed, off_processor: off } = this.about;
       const [begin, end] = observed[row] ?? [0, 0];
-      const isRead = around[1] !== FLUSH && !around.some((call) => this.timeline.classOf(call) === "openmp") && this.timeline.threadAt(row, from) === this.timeline.threadAt(row, to);
+      const isRead = around[1] !== FLUSH && !around.some((call) => ["openmp", "untraced"].includes(this.timeline.classOf(call))) && this.timeline.threadAt(row, from) === this.timeline.threadAt(row, to);
       const since = Math.max(from, begin);
       if (!isRead || !off || to > end + FINALIZE_NS || to - since < 1e6) return null;
       let [descheduled, blocked, isAbout] = [0, 0, false];
@@ -109,7 +108,7 @@
       const messages = ofCall.slice(0, MAX_LISTED).map((k) =>
         this.press(`${lines.from[k] === row ? `to ${this.rank(lines.to[k], lines.sent[k] + lines.duration[k])}` : `from ${this.rank(lines.from[k], lines.sent[k])}`}${lines.bytes[k] >= 0 ? `, ${format.size(lines.bytes[k])}` : ""}`, () => this.message(lines, k, true)));
       const longest = waits && waits.count ? Array.from(waits.duration.keys()).reduce((a, b) => (waits.duration[b] > waits.duration[a] ? b : a)) : -1;
-      const isFlush = calls.function[i] === FLUSH, kind = isFlush ? "tare" : this.timeline.classOf(calls.function[i]);
+      const kind = this.timeline.classOf(calls.function[i]);
       this.show({ row, time: from, from, to }, swatch(kind), `${this.at(calls, i)}, ${this.rank(row, from)}`, [
         ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
         longest < 0 ? null : ["Waits", `${format.duration(waits.duration[longest])} for `, this.to(waits.causeRow[longest], waits.causeStart[longest], `${this.rank(waits.causeRow[longest], waits.causeStart[longest])} at ${this.seconds(waits.causeStart[longest])}`), ` (${this.about.wait_kinds[waits.kind[longest]]})`],
