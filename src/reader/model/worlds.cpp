@@ -15,19 +15,15 @@ using namespace tare::format;
 
 bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
 
-// What is common to the processes of a world. `job` is empty, or what tells it from others of its size (find_jobs).
-struct Kind {
-  bool is_spawned;
-  std::int32_t size;
-  std::string job;
-  bool operator==(const Kind&) const = default;
-};
+// What is common to the processes of a world: whether they are spawned, its size, and what tells it from others of its
+// size (find_jobs), if anything does.
+using Kind = std::tuple<bool, std::int32_t, std::string>;
 
 struct KnownWorld {
-  Kind kind;
-  std::int64_t begin_ns, end_ns;
-  std::set<std::int32_t> ranks;
+  std::size_t number;
+  std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
 };
+using KnownWorlds = std::map<Kind, std::vector<KnownWorld>>;  // in the order of their begin
 
 // When its records show last that it ran.
 std::int64_t last_ns(const Process& process) {
@@ -76,13 +72,15 @@ std::map<const Process*, std::string> find_jobs(const std::vector<Process*>& pro
 }
 
 // The numbers of worlds that nothing tells apart from another one of that time.
-std::set<std::size_t> mixed_worlds(const std::vector<KnownWorld>& worlds) {
+std::set<std::size_t> mixed_worlds(const KnownWorlds& known) {
   std::set<std::size_t> mixed;
-  for (std::size_t i = 0; i < worlds.size(); ++i)
-    for (std::size_t j = 0; j < i && worlds[i].kind.size > 1; ++j)
-      if (worlds[i].kind == worlds[j].kind && worlds[i].begin_ns <= worlds[j].end_ns &&
-          worlds[j].begin_ns <= worlds[i].end_ns)
-        mixed.insert({i, j});
+  for (const auto& [kind, worlds] : known) {
+    KnownWorld last = worlds.front();  // to end
+    for (std::size_t i = 1; i < worlds.size() && std::get<std::int32_t>(kind) > 1; ++i) {
+      if (worlds[i].begin_ns <= last.end_ns) mixed.insert({worlds[i].number, last.number});
+      if (worlds[i].end_ns > last.end_ns) last = worlds[i];
+    }
+  }
   return mixed;
 }
 
@@ -94,24 +92,25 @@ std::string find_worlds(std::vector<Process*>& processes) {
            std::tuple(is_spawned(*b), b->record.realtime_start_ns, b->id);
   });
   auto jobs = find_jobs(processes);
-  std::vector<KnownWorld> worlds;
+  KnownWorlds known;
+  std::map<std::pair<Kind, std::int32_t>, std::size_t> of_rank;  // processes so far: the n-th is in the n-th world
+  std::size_t count = 0;
   for (Process* process : processes) {
     const ProcessRecord& r = process->record;
     if (r.rank < 0) continue;  // never initialised MPI; stays in world 0
     const Kind kind{is_spawned(*process), r.size, jobs[process]};
-    const auto lacks_it = [&](const KnownWorld& world) { return world.kind == kind && !world.ranks.contains(r.rank); };
-    auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
-    if (world == worlds.end()) world = worlds.insert(worlds.end(), KnownWorld{kind, INT64_MAX, INT64_MIN, {}});
-    world->ranks.insert(r.rank);
-    world->begin_ns = std::min(world->begin_ns, process->clock.unix_ns(r.clock_start.ticks));
-    world->end_ns = std::max(world->end_ns, last_ns(*process));
-    process->world = static_cast<int>(world - worlds.begin());
+    std::vector<KnownWorld>& worlds = known[kind];
+    const std::size_t nth = of_rank[{kind, r.rank}]++;
+    if (nth == worlds.size()) worlds.push_back({count++});
+    worlds[nth].begin_ns = std::min(worlds[nth].begin_ns, process->clock.unix_ns(r.clock_start.ticks));
+    worlds[nth].end_ns = std::max(worlds[nth].end_ns, last_ns(*process));
+    process->world = static_cast<int>(worlds[nth].number);
   }
   std::stable_sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
     return std::tuple(a->world, a->record.rank) < std::tuple(b->world, b->record.rank);
   });
   std::string numbers;
-  for (const std::size_t number : mixed_worlds(worlds))
+  for (const std::size_t number : mixed_worlds(known))
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
   if (numbers.empty()) return {};
   return "MPI jobs with as many ranks ran at the same time, and nothing tells their processes apart: ranks of worlds " +

@@ -459,6 +459,15 @@ TEST_F(RunTest, JobsThatNothingTellsApartHaveAWarning) {
                                      "processes apart: ranks of worlds 0, 1 may be in the wrong one of them"});
 }
 
+TEST_F(RunTest, AJobMayBeMixedWithTheOneBeforeOrBehind) {
+  std::vector<Started> all;
+  for (const std::uint64_t begin_s : {1, 8, 15, 40})
+    for (const std::int32_t rank : {0, 1})
+      all.push_back({static_cast<std::uint32_t>(all.size() + 1), rank, begin_s, "a"});
+  dir_.write("n.tare", started(all));
+  EXPECT_NE(open().warnings().at(0).find("ranks of worlds 0, 1, 2 may"), std::string::npos);
+}
+
 TEST_F(RunTest, AJobOfTwoProgramsIsOneWorld) {
   dir_.write("n.tare", started({{1, 0, 1, "a"}, {2, 1, 2, "b"}}));
   EXPECT_EQ(worlds_of(open()), (Worlds{{1, 2}}));
