@@ -177,6 +177,21 @@ def test_ranks_take_turns_among_those_that_come_to_a_line(worked_ms: dict[int, i
     assert of.worked_ns[BARRIER] == {rank: ms * MS for rank, ms in worked_ms.items()}
 
 
+@pytest.mark.parametrize("worked_ms", [{0: 400, 1: 401}, {0: 520, 1: 400}])
+def test_a_single_rank_that_is_late_takes_no_turns_and_is_not_the_one_that_waits(
+    worked_ms: dict[int, int],
+) -> None:
+    """Rank 1 waits for its own threads, which its processor time does not show."""
+    of = traced({BARRIER: worked_ms}, ranks=2)
+    waits = [
+        wait(BARRIER, "wait at barrier", 1, BARRIER, r0=190),
+        wait(BARRIER, "wait at barrier", 0, BARRIER, r1=10),
+    ]
+    (late,) = causes.of_waits(of, Told([], Losses(waits)))
+    assert (late.kind, late.ranks, late.cause_rank) == ("wait at barrier", (0,), 1)
+    assert (late.most_ns, late.mean_ns, late.lost_ns) == (None, None, 200 * MS)
+
+
 def test_ranks_that_never_come_to_a_line_may_wait_for_those_that_do() -> None:
     of = traced({BARRIER: {0: 400, 1: 401}})
     waits = wait(RECEIVE, "wait at barrier", 1, BARRIER, r2=400, r3=400)

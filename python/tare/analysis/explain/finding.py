@@ -30,6 +30,8 @@ SERIAL_SHARE, SERIAL_RANK_SHARE = 0.75, 2 / 3
 # One rank is the slow one if the others differ (longest minus mean) by at most this part of how much longer
 # it computes.
 DIFFER = 0.3
+# A single rank is late if it causes so much of the waiting.
+ONE_LATE = 0.9
 # Ranks that wait less than this, as a share of the one that waits longest, are not named.
 NAMED = 0.1
 # Waits grow if they become so many times as long, and a line through their means in the parts of the run

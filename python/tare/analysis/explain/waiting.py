@@ -14,6 +14,7 @@ from tare.analysis.explain.finding import (
     MIN_SHARE,
     NAMED,
     OF_ROOTS,
+    ONE_LATE,
     SERIAL_RANK_SHARE,
     SERIAL_SHARE,
     SERVES,
@@ -186,7 +187,11 @@ def _imbalance(basis: Basis, group: Group, slow_iterations: Sequence[Finding]) -
             times[each.cause_rank] = max(times[each.cause_rank] - (each.beyond_ns or 0), 0)
     slow = slow_of(times)
     mean_ns, most_ns = _mean(times.values()), max(times.values())
-    if 2 * (most_ns - mean_ns) * len(times) < group.time_ns:
+    is_even = 2 * (most_ns - mean_ns) * len(times) < group.time_ns
+    # If a single rank is late, and these times do not say why, it is neither another one nor by turns.
+    if (found.cause_share or 0.0) >= ONE_LATE and (is_even or found.cause_rank not in slow):
+        return found
+    if is_even:
         return replace(found, kind="alternating imbalance", most_ns=most_ns, mean_ns=mean_ns)
     others = [time_ns for rank, time_ns in times.items() if rank not in slow and time_ns]
     return replace(
