@@ -441,15 +441,15 @@ def _idle_threads(found: Finding) -> str:
     most, others = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
     of = f"of {_call(found.function, found.at)}"
     rest = "the other for {}" if found.threads == 2 else "the others for {} on average"
-    uneven = f"thread {found.detail} works for {most}, {rest.format(others)}"
+    uneven = f": thread {found.detail} works for {most}, {rest.format(others)}"
     if (found.most_ns or 0.0) < UNEVEN * (found.mean_ns or 0.0):
         of_all = (found.mean_ns or 0.0) + ((found.most_ns or 0.0) - (found.mean_ns or 0.0)) / (
             found.threads or 1
         )
-        uneven = f"although all work for about as long in all, {units.duration(of_all)} on average"
+        uneven = f", although all work for about as long in all: {units.duration(of_all)} on average"
     return (
         f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of their time"
-        f"{_on(found)}: {uneven}; it costs {_of_time(found)}."
+        f"{_on(found)}{uneven}; it costs {_of_time(found)}."
     )
 
 

@@ -322,7 +322,7 @@ def is_of_mpi(call: CurrentCall) -> bool:
 
 
 def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[CurrentCall, int]]:
-    """The calls that have not returned, and how long they take already, or took until the process was killed.
+    """The calls that have not returned, and how long they take already, or took until the process ended in one.
 
     Those of threads that call MPI; without MPI, of the first thread. To be in a construct such as a region is
     no call.
@@ -332,7 +332,8 @@ def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[Curre
         process = run.processes[call.process]
         is_callers = call.made_mpi_calls if uses_mpi else call.thread == 0
         waits = call.inside and not contains_program(call.function)
-        if is_callers and waits and (process.world, process.state) in ((world, "running"), (world, "killed")):
+        is_shown = process.world == world and process.state in ("running", "killed", "exited")
+        if is_callers and waits and is_shown:
             since_ns = max(endings.end_ns(process) - call.enter_ns, 0)
             found.append((call, min(since_ns, process.net_ns)))
     return found
