@@ -50,8 +50,8 @@ ROWS = [
 ]
 PROCESSES = [
     made(
-        Process, world=0, rank=rank, pid=100 + rank, start_ns=5, size=2, net_ns=1000, threads_ns=1000, mpi_ns=mpi_ns,
-        has_results=True, state="finished",
+        Process, world=0, rank=rank, pid=100 + rank, start_ns=5, size=2, net_ns=1000, threads_ns=1000,
+        mpi_ns=mpi_ns, has_results=True, state="finished",
     )
     for rank, mpi_ns in enumerate((100, 600))
 ]  # fmt: skip
@@ -192,10 +192,13 @@ def test_programs_that_a_process_runs_one_after_another_have_their_own() -> None
         for start_ns in (5, 6)
     ]  # fmt: skip
     rows = [
-        row(-1, thread, 7, pid=99, start_ns=start_ns, regions=1 - thread, calls=1, work_ns=work_ns)
+        row(
+            -1, thread, 7, pid=99, start_ns=start_ns, regions=1 - thread, regions_ns=1000 * (1 - thread),
+            calls=1, work_ns=work_ns,
+        )
         for start_ns, of_threads in ((5, (1000, 500)), (6, (1000, 1000)))
         for thread, work_ns in enumerate(of_threads)
-    ]
+    ]  # fmt: skip
     found = hybrid_efficiencies([], programs, rows)
     assert [each.threads for each in found] == [2, 2]
     assert [each.openmp_parallel_efficiency for each in found] == [0.75, 1]

@@ -1,4 +1,4 @@
-"""Between which calls samples of stacks lie."""
+"""The calls between which samples of stacks lie."""
 
 from __future__ import annotations
 
