@@ -136,7 +136,7 @@ struct Totals {
   format::TaredTotals tared{};  // drains by the node's tared
   std::uint64_t overwritten_bytes = 0;
   std::uint32_t full = 0;         // format::FullTables: tables that had no room left
-  bool beyond_net = false;        // there was work outside the net time, too: calls of other sources, samples of stacks
+  bool beyond_net = false;        // there were calls outside the net time, too: of other sources
   std::uint64_t net_ticks = 0;    // in MPI, without MPI_Init and MPI_Finalize
   std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first of them
   // Time of the threads that record anything (calls, events of the API, or samples of their stacks), except for the

@@ -75,7 +75,7 @@ std::map<const Process*, std::string> find_jobs(const std::vector<Process*>& pro
 std::set<std::size_t> mixed_worlds(const KnownWorlds& known) {
   std::set<std::size_t> mixed;
   for (const auto& [kind, worlds] : known) {
-    KnownWorld last = worlds.front();  // to end
+    KnownWorld last = worlds.front();  // of those so far, the one that ends last
     for (std::size_t i = 1; i < worlds.size() && std::get<std::int32_t>(kind) > 1; ++i) {
       if (worlds[i].begin_ns <= last.end_ns) mixed.insert({worlds[i].number, last.number});
       if (worlds[i].end_ns > last.end_ns) last = worlds[i];

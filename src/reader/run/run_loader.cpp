@@ -92,8 +92,8 @@ void RunLoader::read_segment(SegmentFile file) {
 }
 
 // Each program that a process runs, one after another (exec), has a record of its own, and the system tells one end for
-// all of them: a program ends at the latest where the next one begins. If it was seen later, it is another process, of
-// another namespace of process numbers.
+// all of them: a program ends at the latest where the next one begins. If it has recorded its end, or was seen later,
+// it is another process, of another namespace of process numbers.
 void RunLoader::end_replaced(const std::vector<Process*>& processes) {
   std::map<std::pair<std::string_view, std::uint32_t>, std::vector<Process*>> of_pid;
   for (Process* process : processes) of_pid[{process->record.host, process->record.pid}].push_back(process);
@@ -102,8 +102,10 @@ void RunLoader::end_replaced(const std::vector<Process*>& processes) {
               [](const Process* a, const Process* b) { return a->record.attach < b->record.attach; });
     for (std::size_t i = 1; i < programs.size(); ++i) {
       Process& earlier = *programs[i - 1];
+      const ProcessRecord& record = earlier.record;
+      const bool has_recorded_end = record.end != 0 && (record.flags & (end_seen | ended_with_command)) == 0;
       const std::uint64_t next = programs[i]->record.attach;
-      if (next < earlier.end && last_evidence(earlier) <= next) earlier.end = next;
+      if (!has_recorded_end && next < earlier.end && last_evidence(earlier) <= next) earlier.end = next;
     }
   }
 }

@@ -540,6 +540,8 @@ TEST_F(RunTest, AProgramEndsWhereAnotherReplacesIt) {
         std::move(*reader::Run::of_memory(functions_chunk() + process_chunk(first) + process_chunk(second)));
     return run.processes()[0].end;
   };
+  EXPECT_EQ(first_end(), 9000U) << "it has recorded its end";
+  first.flags |= format::end_seen;
   EXPECT_EQ(first_end(), 5000U);
   first.init_leave = 6000;
   EXPECT_EQ(first_end(), 9000U) << "it was seen later, so it is another process";
