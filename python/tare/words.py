@@ -67,7 +67,7 @@ WORDS = {
     ),
     "Ranks' time": (
         "The longest net time of a rank, for each rank; with several threads of a rank that call MPI, for "
-        "each of these, from its first call to its last."
+        "each of these, from its first call to its last. Without MPI, the net time of all processes."
     ),
     "Lose": (
         "Ranks lose their time in MPI, and by how much their net time is shorter than the longest; each "

@@ -171,7 +171,7 @@ def test_what_is_said_of_a_program_without_mpi(tare: Path, tmp_path: Path) -> No
     (process,) = read(tare, "info", run)["ranks"]
     assert (process["calls"], process["counted"], process["mpi_ns"]) == (0, 0, 0)
     assert process["cost"]["net_share"] <= 1
-    assert "This run has no results of any MPI process" in execute(tare, "explain", run)
+    assert "This run has no recorded call of any process" in execute(tare, "explain", run)
     page = content.of_run(open_run(run))["overview"]
     assert (page["uses_mpi"], page["mpi_share"]) == (False, None)
 

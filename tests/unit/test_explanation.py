@@ -182,6 +182,15 @@ def test_nothing_limits_a_program_only_if_little_of_its_time_is_in_mpi() -> None
     ]
 
 
+def test_threads_with_even_work_that_idle_are_one_sentence() -> None:
+    idle = replace(finding("idle threads"), ranks=(), here_share=0.25, threads=2, most_ns=2e9, mean_ns=2e9)
+    assert "idle 25.0 % of their time, although all work for about as long in all, 2.00 s on average; it" in (
+        explanation.sentence(idle)
+    )
+    uneven = explanation.sentence(replace(idle, most_ns=4e9, detail="1"))
+    assert "idle 25.0 % of their time: thread 1 works for 4.00 s, the other for 2.00 s; it" in uneven
+
+
 def test_what_measuring_polls_costs_is_no_gain() -> None:
     cost = Finding(kind="cost of measuring", share=0.323, calls=1000, here_share=0.01)
     assert explanation.sentence(cost) == (

@@ -113,6 +113,16 @@ def test_what_times_are_of_is_said_of_those_of_all_of_the_run_and_of_samples() -
     )
 
 
+def test_programs_without_mpi_need_not_run_at_the_same_time() -> None:
+    """A process may run them one after another."""
+    one = changed(
+        fake_native.process(0, 0), rank=-1, mpi="", abi="none", has_results=True, mpi_ns=0, whole_mpi_ns=0
+    )
+    programs = [changed(one, net_ns=ns, threads_ns=ns) for ns in (S, 2 * S)]
+    known = explained(*programs)
+    assert (known.uses_mpi, known.total_ns, known.lost_ns) == (False, 3 * S, 0)
+
+
 def test_explain_takes_no_time_for_computing_of_which_nothing_is_known() -> None:
     """Rank 1 may hang since 1.5 s before its end: it makes no calls of which there would be an estimate."""
     processes = [changed(counted(rank, S), state="killed") for rank in range(2)]
@@ -127,8 +137,9 @@ def test_explain_takes_no_time_for_computing_of_which_nothing_is_known() -> None
     assert explained(*ended, calls=[changed(call, counted_since_ns=end_ns - 3 * S // 2)]).counting_ns == {}
 
 
-def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing() -> None:
-    processes = [changed(fake_native.process(rank, 0, "killed"), net_ns=2 * S) for rank in range(2)]
+@pytest.mark.parametrize("state", ["killed", "exited"])
+def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing(state: str) -> None:
+    processes = [changed(fake_native.process(rank, 0, state), net_ns=2 * S) for rank in range(2)]
     processes = [changed(each, threads_ns=2 * S) for each in processes]
     end_ns = processes[1].start_ns + processes[1].wall_ns
     read = made(CurrentCall, rank=1, process=1, function="read", inside=True, enter_ns=end_ns - S)
@@ -138,3 +149,23 @@ def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing() -
     assert explained(*processes, calls=own).useful_ns == {0: 2 * S, 1: S}
     region = [changed(each, function="omp_implicit_task") for each in own]
     assert explained(*processes, calls=region).useful_ns == {0: 2 * S, 1: 2 * S}
+    ended = [changed(each, state="finished") for each in processes]
+    assert explained(*ended, calls=own).useful_ns == {0: 2 * S, 1: 2 * S}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_time_has_threads_of_which_no_call_has_returned(threads: int) -> None:
+    """The first thread of rank 0 waits at the end of a region for the second one, and rank 1 in a barrier."""
+    processes = [changed(fake_native.process(rank, 0, "running"), net_ns=2 * S) for rank in range(2)]
+    processes = [changed(each, threads_ns=2 * S, mpi_ns=2 * S, whole_mpi_ns=2 * S) for each in processes]
+    # Of a thread of which a call has returned, the reader knows how long it was there.
+    processes[0] = changed(processes[0], threads_ns=threads * 2 * S)
+    given = {"inside": True, "made_mpi_calls": True, "enter_ns": fake_native.START_NS}
+    open_calls = [
+        made(CurrentCall, rank=0, process=0, function="omp_implicit_barrier", **given),
+        made(CurrentCall, rank=0, process=0, thread=1, function="MPI_Recv", **given),
+        made(CurrentCall, rank=1, process=1, function="MPI_Barrier", **given),
+    ]
+    known = explained(*processes, calls=open_calls)
+    assert known.share(sum(ns for _, ns in known.calls_under_way)) == 1
+    assert (known.total_ns, known.lost_ns) == (6 * S, 4 * S)

@@ -85,21 +85,6 @@ def test_it_says_also_who_is_in_a_call_on_a_file() -> None:
     assert (found.function, found.ranks, found.time_ns, found.most_ns) == ("read", (1,), 31 * S // 10, 2 * S)
 
 
-def test_ranks_are_in_calls_for_no_longer_than_they_run() -> None:
-    """Rank 0 has a thread whose first call of MPI has not returned: its net time is not known."""
-    calls = [waiting("MPI_Recv", 0, 0, thread=1), waiting("omp_barrier", 0, 0), waiting("MPI_Barrier", 2, 0)]
-    found = under_way(basis(current_calls=calls))
-    assert found is not None and found.time_ns == 4 * S
-
-
-@pytest.mark.parametrize("state, is_told", [("killed", True), ("exited", True), ("finished", False)])
-def test_a_process_may_have_ended_in_a_call(state: str, is_told: bool) -> None:
-    of: Any = SimpleNamespace(
-        processes=[fake_native.process(0, 0, state)], current_calls=[waiting("MPI_Barrier", 0, S)]
-    )
-    assert bool(calls_under_way(of, 0, uses_mpi=True)) == is_told
-
-
 def test_without_mpi_it_is_the_first_thread() -> None:
     own = waiting("omp_barrier", -1, S, process=0, made_mpi_calls=False)
     others = [changed(own, function="read", thread=1), changed(own, function="omp_parallel", process=1)]

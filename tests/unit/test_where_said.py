@@ -13,6 +13,7 @@ from tare.analysis import where
 from tare.analysis.blocked import ANY
 from tare.analysis.explain import ended
 from tare.analysis.rows import changed
+from tare.reporters.explanation import sentence
 
 
 def test_who_keeps_the_others_waiting() -> None:
@@ -45,6 +46,16 @@ def test_of_a_rank_without_results_nothing_is_claimed(state: str, why: str) -> N
     assert f"cannot be told, as rank 3 is not seen: ranks 0-2 {waits} for rank 3" in text
     assert "No deadlock" not in text
     assert f"rank 3 unknown: {why}" in text
+
+
+@pytest.mark.parametrize(("is_running", "said"), [(True, " yet"), (False, "")])
+def test_of_a_program_without_recorded_calls_nothing_is_said_of_mpi(is_running: bool, said: str) -> None:
+    run = running()
+    run.processes.clear()
+    run.is_running, run.ending = is_running, "running" if is_running else "exit code 0"
+    assert f"This run has no recorded call of any process{said}.\n" in shown(run)
+    (found,) = ended.findings(run)
+    assert sentence(found) == "This run has no recorded call of any process: there is nothing to explain."
 
 
 def test_threads_in_the_same_state_are_one_line() -> None:

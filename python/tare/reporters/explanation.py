@@ -446,7 +446,7 @@ def _idle_threads(found: Finding) -> str:
         of_all = (found.mean_ns or 0.0) + ((found.most_ns or 0.0) - (found.mean_ns or 0.0)) / (
             found.threads or 1
         )
-        uneven = f", although all work for about as long in all: {units.duration(of_all)} on average"
+        uneven = f", although all work for about as long in all, {units.duration(of_all)} on average"
     return (
         f"Idle threads: the threads {of} idle {units.percent(found.here_share or 0.0)} of their time"
         f"{_on(found)}{uneven}; it costs {_of_time(found)}."
@@ -534,7 +534,9 @@ def _deadlock(found: Finding) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Finding], str]] = {
-    "nothing measured": lambda _: "This run has no results of any MPI process: there is nothing to explain.",
+    "nothing measured": lambda _: (
+        "This run has no recorded call of any process: there is nothing to explain."
+    ),
     "still running": lambda _: "The run is still going on: these are the figures of one moment.",
     "ended early": _ended_early,
     "failed": _failed,

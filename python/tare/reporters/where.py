@@ -32,8 +32,8 @@ def show(out: Console, recording: Run, look: Look) -> None:
     """What the run is, where each rank is, and what follows from that."""
     out.paragraph(_headline(recording, look), bold=True)
     if not look.rows:
-        which = "process" if recording.meta.options.sources else "MPI process"
-        out.line(f"This run has no results of any {which}" + ("." if look.is_over else " yet.\n"))
+        yet = " yet" if recording.is_running else ""
+        out.line(f"This run has no recorded call of any process{yet}.")
         return
     if text := scheduling.sentence(recording.meta, recording.processes):
         out.paragraph(f"{text[0].upper()}{text[1:]}.", "")

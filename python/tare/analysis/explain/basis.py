@@ -86,17 +86,20 @@ class Basis:
         # Else they are those of the time in which calls were measured. Who hangs makes no calls to count.
         hangs = max(self.counting_ns.values(), default=0) >= MIN_SHARE * self.net_ns
         self.is_estimated = run.has_counted_time and self._is_whole_run_known() and not hangs
+        self.calls_under_way = calls_under_way(run, self.world, uses_mpi=self.uses_mpi)
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
+        threads_ns += self._never_returned_ns()
         # The longest time of a rank that the profile covers, by measuring or by estimates.
         self.profiled_ns = max(
             (p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0
         )
-        # As if all ranks took part from the start to the end.
-        self.total_ns = threads_ns + sum(self.net_ns - p.net_ns for p in self.processes)
+        # As if all ranks took part from the start to the end. Processes without MPI need not: one may run
+        # several programs, one after another.
+        absent_ns = sum(self.net_ns - p.net_ns for p in self.processes) if self.uses_mpi else 0
+        self.total_ns = threads_ns + absent_ns
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
-        self.lost_ns = self.total_ns - threads_ns + self.mpi_ns
+        self.lost_ns = absent_ns + self.mpi_ns
         self.unreturned_ns = total_unreturned_ns(self.processes)
-        self.calls_under_way = calls_under_way(run, self.world, uses_mpi=self.uses_mpi)
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
         self.useful_ns = {process.rank: self._useful_ns(process) for process in self.processes}
@@ -121,6 +124,12 @@ class Basis:
             ns for call, ns in self.calls_under_way if call.rank == process.rank and not is_of_mpi(call)
         ]
         return max(computing_ns - max(others, default=0), 0)
+
+    def _never_returned_ns(self) -> int:
+        """The time in calls under way beyond `threads_ns`: it lacks threads of which no call has returned."""
+        open_ns = added((call.process, ns) for call, ns in self.calls_under_way)
+        of = ((self.run.processes[number], ns) for number, ns in open_ns.items())
+        return sum(max(ns - process.threads_ns - self._counted_ns(process), 0) for process, ns in of)
 
     def _counted_ns(self, process: Process) -> int:
         return process.counted_ns if self.is_estimated else 0
@@ -322,7 +331,7 @@ def is_of_mpi(call: CurrentCall) -> bool:
 
 
 def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[CurrentCall, int]]:
-    """The calls that have not returned, and how long they take already, or took until the process ended in one.
+    """The calls that have not returned, and how long they take already, or took until a process ended.
 
     Those of threads that call MPI; without MPI, of the first thread. To be in a construct such as a region is
     no call.
@@ -332,8 +341,9 @@ def calls_under_way(run: Run, world: int, *, uses_mpi: bool) -> list[tuple[Curre
         process = run.processes[call.process]
         is_callers = call.made_mpi_calls if uses_mpi else call.thread == 0
         waits = call.inside and not contains_program(call.function)
-        is_shown = process.world == world and process.state in ("running", "killed", "exited")
-        if is_callers and waits and is_shown:
+        # One that aborts makes the call that ends it; src/reader/model/account.cpp has the same of MPI.
+        may_wait = process.world == world and process.state in ("running", "killed", "exited")
+        if is_callers and waits and may_wait:
             since_ns = max(endings.end_ns(process) - call.enter_ns, 0)
             found.append((call, min(since_ns, process.net_ns)))
     return found

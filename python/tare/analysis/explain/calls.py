@@ -167,7 +167,7 @@ def under_way(basis: Basis, told: Told) -> Finding | None:
     lines: dict[Line, list[tuple[int, int]]] = {}  # rank, and since when, ns
     for call, since_ns in basis.calls_under_way:
         lines.setdefault((call.function, basis.place(call.site)), []).append((call.rank, since_ns))
-    time_ns = _time_of_ranks(basis)
+    time_ns = sum(ns for of_line in lines.values() for _, ns in of_line)
     if not lines or basis.share(time_ns) < MIN_SHARE or not basis.run.is_running:
         return None
     line = max(lines, key=lambda each: sum(ns for _, ns in lines[each]))
@@ -182,17 +182,6 @@ def under_way(basis: Basis, told: Told) -> Finding | None:
         calls=len(lines[line]),
         most_ns=max(ns for _, ns in lines[line]),
     )
-
-
-def _time_of_ranks(basis: Basis) -> int:
-    """The time of calls under way: of a process, at most what is known of its threads, which is without those
-    that are in their first call.
-    """
-    sums: dict[int, int] = {}
-    for call, ns in basis.calls_under_way:
-        sums[call.process] = sums.get(call.process, 0) + ns
-    known = {at: basis.run.processes[at] for at in sums}
-    return sum(min(ns, known[at].threads_ns + known[at].counted_ns) for at, ns in sums.items())
 
 
 def only_counted(basis: Basis) -> Finding | None:
