@@ -25,6 +25,7 @@ archives=$debian/usr/lib/$host
 headers=$build/python/usr/include/python3.13
 mkdir -p "$linked"
 . tools/debian_files.sh
+. tools/compiler_cache.sh
 of_debian=
 
 [ "$("$python" -c 'import sys; print(*sys.version_info[:2], sep=".")')" = 3.11 ] ||
@@ -109,6 +110,7 @@ LDFLAGS="-B$linked -L$linked -static-libstdc++ -static-libgcc -Wl,--exclude-libs
     -C cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
     -C cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
     -C cmake.define.TARE_TESTS=OFF \
+    -C cmake.define.TARE_UNITY=ON \
     -C cmake.define.TARE_LIBDW="$linked/libdw.a" \
     -C cmake.define.TARE_LIBELF="$linked/libelf.a;$archives/libz.a;$archives/liblzma.a" \
     -C cmake.define.TARE_OTF2="$archives/libopen-trace-format2.a" \
