@@ -9,7 +9,7 @@ from contextlib import contextmanager
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
-NOTHING_MEASURED = "this run has no results of any MPI process"
+NOTHING_MEASURED = "this run has no results of any process"
 
 
 class TareError(Exception):

@@ -187,7 +187,7 @@ def test_choosing_by_name(tare: Path, tmp_path: Path) -> None:
     )
     assert (nothing.returncode, nothing.stderr) == (
         1,
-        "tare: --rank 0: this run has no results of any MPI process\n",
+        "tare: --rank 0: this run has no results of any process\n",
     )
 
 

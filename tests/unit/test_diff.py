@@ -224,6 +224,38 @@ def test_calls_of_other_sources_are_compared_unless_they_contain_the_program() -
     assert lines["pwrite"].bytes.ratio == pytest.approx(100)
 
 
+def with_regions(line: int, work_ns: int, calls: int = 10) -> Any:
+    """A run with a region of two threads, 1 s each, of which the second works for `work_ns`."""
+    run = measured()
+    run.meta.options = Options(sources=("openmp",))
+    run.regions = [
+        SimpleNamespace(
+            world=0, rank=0, pid=100, thread=thread, calls=calls, regions=calls * (thread == 0),
+            regions_ns=10**9 * (thread == 0), team_ns=10**9, work_ns=work_ns if thread else 10**9,
+            file="/src/app.c", line=line, caller="main", object="/bin/app", offset=16, tail_call=None,
+        )
+        for thread in range(2)
+    ]  # fmt: skip
+    tables = run.rows
+    run.rows = lambda of: of if of is run.regions else tables(of)
+    return run
+
+
+def test_parallel_regions_are_compared_by_what_their_threads_are_idle() -> None:
+    found = diff.difference([with_regions(17, 9 * 10**8)], [with_regions(18, 4 * 10**8)])
+    (region,) = found.regions
+    assert (region.place.line, region.calls.base, region.time_ns.base) == (18, [10], [10**9])
+    assert (region.idle_ns.base, region.idle_ns.new) == ([10**8], [6 * 10**8])
+    assert (found.figures["idle"].base, found.figures["idle"].new) == ([10**8], [6 * 10**8])
+
+
+@pytest.mark.parametrize("other", [measured(), with_regions(17, 10**8, calls=0)])
+def test_parallel_regions_are_not_compared_where_not_all_is_known(other: Any) -> None:
+    found = diff.difference([with_regions(17, 10**8)], [other])
+    assert not found.regions
+    assert "idle" not in found.figures
+
+
 def test_what_only_one_side_has_counts_zero_on_the_other() -> None:
     without = measured(skipped=1)
     found = diff.difference([measured(), measured()], [without, without])

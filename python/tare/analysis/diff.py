@@ -1,4 +1,4 @@
-"""Comparison of two sets of runs: whole runs, functions and call sites (docs/diff.md).
+"""Comparison of two sets of runs: whole runs, functions, call sites and parallel regions (docs/diff.md).
 
 Times are nanoseconds, sizes are bytes.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
+from tare.analysis import regions
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
+from tare.analysis.groups import grouped
 from tare.analysis.profile import summed
 from tare.analysis.ranks import are_mpi_shares_known
 from tare.analysis.rows import AtPlace
@@ -21,10 +23,11 @@ from tare.functions import OUTSIDE_NET, contains_program, meaning
 if TYPE_CHECKING:
     from tare._native import Process
     from tare._tables import ProfileRow
+    from tare.analysis.regions import Region
     from tare.runs.run import Run
 
 # What a gate can check. For each of them, less is better.
-METRICS = ("wall", "net", "mpi", "computing", "descheduled", "blocked", "calls", "bytes")
+METRICS = ("wall", "net", "mpi", "computing", "idle", "descheduled", "blocked", "calls", "bytes")
 COUNTED = ("calls", "bytes")  # of them, those that are no times
 
 
@@ -50,12 +53,28 @@ class Line:
 
 
 @dataclass(frozen=True)
+class RegionLine:
+    """A parallel region of OpenMP on both sides; if it is absent on one side, its values are 0 there.
+
+    Its values are sums over all ranks.
+    """
+
+    place: AtPlace
+    idle_ns: Comparison  # threads of its teams waited for others, or had not come
+    time_ns: Comparison  # from begin to end
+    calls: Comparison  # how often it was encountered
+
+
+@dataclass(frozen=True)
 class Difference:
     """The difference of base runs and new runs. Lines with the largest change of time come first."""
 
     figures: dict[str, Comparison]  # by metric
     functions: list[Line]  # one for each function
     sites: list[Line]  # one for each function at each call site
+    regions: list[
+        RegionLine
+    ]  # none, unless all runs know all of theirs; the largest change of idle time first
     exact: tuple[str, ...]  # the metrics that are no times and no estimates
 
     @property
@@ -106,10 +125,12 @@ def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
         exact=exact,
         by_site=True,
     )
+    of_regions = _regions(base, new)
     correct(list(figures.values()))
     for lines in (functions, sites):
         correct([comparison for line in lines for comparison in (line.time_ns, line.calls, line.bytes)])
-    return Difference(figures, functions, sites, exact)
+    correct([each for line in of_regions for each in (line.idle_ns, line.time_ns, line.calls)])
+    return Difference(figures, functions, sites, of_regions, exact)
 
 
 def _figures(run: Run) -> dict[str, float]:
@@ -125,6 +146,9 @@ def _figures(run: Run) -> dict[str, float]:
         found["computing"] = _mean(processes, useful_ns)
     if all(each.is_known for each in everything):
         found["bytes"] = sum(each.bytes for each in everything)
+    known = _known_regions(run)
+    if known is not None and processes:
+        found["idle"] = sum(region.idle_ns for region in known) / len(processes)
     if any(process.scheduling.observed_ns for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
         if not run.has_counted_time:  # else it is not known what was outside of calls
@@ -177,18 +201,30 @@ def _by_function(run: Run) -> Values:
 def _by_site(
     base: Sequence[Sequence[_Sums]], new: Sequence[Sequence[_Sums]]
 ) -> tuple[list[Values], list[Values]]:
-    """Sums by function, caller and file, and by the position of the call among those there."""
+    """Sums by call site, with equal keys where those of both sides correspond."""
+    keys = _keys(*([[(each.row.function, each.row) for each in run] for run in side] for side in (base, new)))
+    of_base, of_new = (
+        [_added(zip(of, run, strict=True)) for of, run in zip(of_side, side, strict=True)]
+        for of_side, side in zip(keys, (base, new), strict=True)
+    )
+    return of_base, of_new
+
+
+Called = tuple[str, AtPlace]  # a function, and where it is called
+
+
+def _keys(
+    base: Sequence[Sequence[Called]], new: Sequence[Sequence[Called]]
+) -> tuple[list[list[Hashable]], list[list[Hashable]]]:
+    """Function, caller, file, and the position among the lines there: equal for what corresponds."""
     places = (_lines_of(base), _lines_of(new))
 
-    def values(sums: Sequence[_Sums], side: int) -> Values:
-        keyed = []
-        for each in sums:
-            place = _place(each.row)
-            own, others = places[side][place], places[1 - side].get(place, [])
-            keyed.append(((place, _which(_line(each.row), own, others)), each))
-        return _added(keyed)
+    def key(of: Called, side: int) -> Hashable:
+        place = _place(of)
+        own, others = places[side][place], places[1 - side].get(place, [])
+        return place, _which(_line(of[1]), own, others)
 
-    return [values(sums, 0) for sums in base], [values(sums, 1) for sums in new]
+    return [[key(of, 0) for of in run] for run in base], [[key(of, 1) for of in run] for run in new]
 
 
 def _which(line: int, own: list[int], others: list[int]) -> Hashable:
@@ -204,20 +240,21 @@ def _which(line: int, own: list[int], others: list[int]) -> Hashable:
     return [each for each in own if each not in others].index(line), "moved"
 
 
-def _lines_of(runs: Sequence[Sequence[_Sums]]) -> dict[Hashable, list[int]]:
+def _lines_of(runs: Sequence[Sequence[Called]]) -> dict[Hashable, list[int]]:
     found: dict[Hashable, set[int]] = {}
-    for sums in runs:
-        for each in sums:
-            found.setdefault(_place(each.row), set()).add(_line(each.row))
+    for run in runs:
+        for of in run:
+            found.setdefault(_place(of), set()).add(_line(of[1]))
     return {place: sorted(lines) for place, lines in found.items()}
 
 
-def _line(row: ProfileRow) -> int:
-    return int(row.line or row.offset or 0)
+def _line(at: AtPlace) -> int:
+    return int(at.line or at.offset or 0)
 
 
-def _place(row: ProfileRow) -> Hashable:
-    return row.function, row.caller, PurePath(row.file or row.object or "").name
+def _place(of: Called) -> Hashable:
+    function, at = of
+    return function, at.caller, PurePath(at.file or at.object or "").name
 
 
 def _added(keyed: Iterable[tuple[Hashable, _Sums]]) -> Values:
@@ -269,3 +306,42 @@ def _lines(
         if line.is_timed or {*calls.base} != {*calls.new}:
             lines.append(line)
     return sorted(lines, key=lambda line: abs(line.change_ns), reverse=True)
+
+
+def _known_regions(run: Run) -> list[Region] | None:
+    """The parallel regions of a run; None if it is not known of all of them how long threads were idle."""
+    if "openmp" not in run.meta.options.sources or run.has_counted_time:
+        return None
+    rows = run.rows(run.regions)
+    found = regions.summed(rows)
+    return None if regions.limits(found, rows) else found
+
+
+def _grouped(keys: Sequence[Hashable], found: Sequence[Region]) -> dict[Hashable, list[Region]]:
+    by_key = grouped(zip(keys, found, strict=True), lambda each: each[0])
+    return {key: [region for _, region in of_key] for key, of_key in by_key.items()}
+
+
+def _regions(base: Sequence[Run], new: Sequence[Run]) -> list[RegionLine]:
+    known = [[_known_regions(run) for run in side] for side in (base, new)]
+    if any(found is None for side in known for found in side):
+        return []
+    sides = [[found or [] for found in side] for side in known]
+    keys = _keys(*([[("", region) for region in found] for found in side] for side in sides))
+    values: list[list[dict[Hashable, list[Region]]]] = []
+    places: dict[Hashable, Region] = {}
+    for of_side, side in zip(keys, sides, strict=True):
+        for of, found in zip(of_side, side, strict=True):
+            places |= zip(of, found, strict=True)  # the last one, of the new runs, provides the line
+        values.append([_grouped(of, found) for of, found in zip(of_side, side, strict=True)])
+    lines = []
+    for key, place in places.items():
+        idle_ns, time_ns, calls = (
+            compare(
+                *([sum(getattr(each, name) for each in run.get(key, ())) for run in side] for side in values),
+                exact=name == "calls",
+            )
+            for name in ("idle_ns", "time_ns", "calls")
+        )
+        lines.append(RegionLine(place, idle_ns, time_ns, calls))
+    return sorted(lines, key=lambda line: -abs(line.idle_ns.new_mean - line.idle_ns.base_mean))

@@ -15,7 +15,7 @@ from tare import streams
 from tare.analysis.code_diff import CodeChange, changes, has_samples
 from tare.analysis.comparable import Differing, differing, failure_reason
 from tare.analysis.compare import CONFIDENCE, Comparison
-from tare.analysis.diff import Difference, Gate, Line, difference, gate
+from tare.analysis.diff import Difference, Gate, Line, RegionLine, difference, gate
 from tare.analysis.rows import fields
 from tare.commands import Json, print_json
 from tare.commands.reading import conclude, open_beside_others
@@ -39,6 +39,7 @@ class Metric(StrEnum):
     WALL = "wall"
     MPI = "mpi"
     COMPUTING = "computing"
+    IDLE = "idle"
     DESCHEDULED = "descheduled"
     BLOCKED = "blocked"
     CALLS = "calls"
@@ -71,7 +72,11 @@ def diff(
         bool, Option("--accept-failed", help="With --fail-above: accept runs that failed, too.")
     ] = False,
     limit: Annotated[
-        int, Option(min=0, help="Print at most N functions and N call sites; 0 prints all.")
+        int,
+        Option(
+            min=0,
+            help="Print at most N rows of each table of functions, call sites and regions; 0 prints all.",
+        ),
     ] = LINES_SHOWN,
     json: Json = False,
     markdown: Annotated[bool, Option("--markdown", help="Print Markdown tables.")] = False,
@@ -211,7 +216,10 @@ def _percent(text: str) -> float:
 
 def _gate(found: Difference, metric: Metric, threshold: float) -> Gate:
     if metric not in found.figures:
-        raise UsageError(f"--metric {metric}: it is not known of a run that has not ended, or with --budget")
+        raise UsageError(
+            f"--metric {metric}: it is not known of a run that has not ended, with --budget, or without what "
+            "records it"
+        )
     return gate(found, metric, threshold)
 
 
@@ -226,6 +234,7 @@ def _content(
         "figures": [{"metric": name, **_numbers(each)} for name, each in found.figures.items()],
         "functions": [_line(line) for line in found.functions[: limit or None]],
         "sites": [_line(line) for line in found.sites[: limit or None]],
+        "regions": [_region(line) for line in found.regions[: limit or None]],
         "gate": _gate_content(gate) if gate else None,
     }
 
@@ -247,6 +256,11 @@ def _line(line: Line) -> dict[str, Any]:
         "calls": _numbers(line.calls),
         "bytes": _numbers(line.bytes),
     }
+
+
+def _region(line: RegionLine) -> dict[str, Any]:
+    numbers = ((name, getattr(line, name)) for name in ("idle_ns", "time_ns", "calls"))
+    return {**fields(line.place, PLACE), **{name: _numbers(of) for name, of in numbers}}
 
 
 def _code(line: CodeChange) -> dict[str, Any]:
@@ -284,6 +298,8 @@ def _show(
     for lines, by_site in ((found.functions, False), (found.sites, True)):
         if lines:
             sheets.append(reporter.lines(lines[: limit or None], by_site=by_site))
+    if found.regions:
+        sheets.append(reporter.regions(found.regions[: limit or None]))
     if code:
         sheets.append(reporter.code(code[: limit or None]))
     out.line(reporter.title(base, new))
@@ -292,6 +308,8 @@ def _show(
         _print(sheet, markdown)
     _warn(others, failed_runs)
     notes = [*reporter.notes(found.exact, noise_known=found.noise_known)]
+    if found.regions:
+        notes.append(reporter.REGION_NOTE)
     if code:
         notes.append(reporter.CODE_NOTE)
     elif any(has_samples([run]) for run in (*base, *new)):

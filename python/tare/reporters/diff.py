@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis.comparable import ranks_of
-from tare.analysis.rows import UNKNOWN, Placed
+from tare.analysis.rows import UNKNOWN, AtPlace, Placed
 from tare.reporters import terminal
 from tare.reporters.code_times import signed
 from tare.reporters.sheet import Column, Sheet
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tare.analysis.code_diff import CodeChange
     from tare.analysis.comparable import Differing
     from tare.analysis.compare import Comparison
-    from tare.analysis.diff import Gate, Line
+    from tare.analysis.diff import Gate, Line, RegionLine
     from tare.runs.run import Run
 
 TITLES = {
@@ -27,6 +27,7 @@ TITLES = {
     "net": "net time",
     "mpi": "MPI time (mean)",
     "computing": "computing (mean)",
+    "idle": "idle in OpenMP (mean)",
     "descheduled": "descheduled (mean)",
     "blocked": "blocked (mean)",
     "calls": "calls",
@@ -36,6 +37,7 @@ LISTED = 8
 ESTIMATED = (
     "Bytes and times in calls are estimates for the whole run, where some were only counted (docs/budget.md)."
 )
+REGION_NOTE = "Parallel regions: time in which threads of their teams are idle, summed over all ranks."
 CODE_NOTE = (
     "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "
     "difference, of the sampling alone. Real: no if the difference may be chance of the samples"
@@ -62,8 +64,8 @@ def figures(found: dict[str, Comparison], exact: Collection[str]) -> Sheet:
 def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
     """One row a function or call site: its time, and how calls and bytes changed."""
     place = (
-        Column("Caller", text=True, optional=True, cell=lambda line: terminal.caller(_named(line))),
-        Column("Where", text=True, cell=lambda line: terminal.place(_named(line))),
+        Column("Caller", text=True, optional=True, cell=lambda line: _caller(line.place)),
+        Column("Where", text=True, cell=lambda line: _where(line.place)),
     )
     columns = (
         Column("Function", text=True, cell=lambda line: line.function),
@@ -81,6 +83,21 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
 def _of_time(shown: Callable[[Comparison], str]) -> Callable[[Line], str]:
     """What a cell has of the times of a line; nothing of look-ups, whose number alone is known."""
     return lambda line: shown(line.time_ns) if line.is_timed else NOTHING
+
+
+def regions(found: Sequence[RegionLine]) -> Sheet:
+    """One row a parallel region of OpenMP: how long its threads are idle."""
+    columns = (
+        Column("Parallel region", text=True, cell=lambda line: _where(line.place)),
+        Column("In", text=True, optional=True, cell=lambda line: _caller(line.place)),
+        Column("Idle base", cell=lambda line: units.duration(line.idle_ns.base_mean)),
+        Column("Idle new", cell=lambda line: units.duration(line.idle_ns.new_mean)),
+        Column("Change", cell=lambda line: change(line.idle_ns)),
+        Column("Real", cell=lambda line: VERDICTS[_real(line.idle_ns, exact=False)]),
+        Column("Time", cell=lambda line: change(line.time_ns)),
+        Column("Calls", optional=True, cell=lambda line: change(line.calls)),
+    )
+    return Sheet.of(columns, found)
 
 
 def code(found: Sequence[CodeChange]) -> Sheet:
@@ -101,9 +118,17 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _named(line: Line) -> Placed:
-    """Its place without the address, which differs between versions."""
-    of = line.place or UNKNOWN
+def _where(of: AtPlace | None) -> str:
+    return terminal.place(_without_address(of))
+
+
+def _caller(of: AtPlace | None) -> str:
+    return terminal.caller(_without_address(of))
+
+
+def _without_address(of: AtPlace | None) -> Placed:
+    """The place without its address, which differs between versions."""
+    of = of or UNKNOWN
     return Placed(file=of.file, line=of.line, caller=of.caller, object=of.object)
 
 
@@ -145,7 +170,7 @@ def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
     if noise_known:
         yield (
             "Real: yes if the difference exceeds the noise (Welch's t-test at 95 %, corrected by Holm for "
-            "the number of figures, of functions, of call sites)."
+            "the number of figures, of functions, of call sites, of regions)."
         )
     else:
         which = " and ".join(exact) if "bytes" in exact else "calls of functions"
