@@ -4,7 +4,7 @@
 # stubs and manual pages, which are the same, are those of build/release.
 #
 # They are two: for CPython 3.11, and by the stable ABI, which nanobind needs 3.12 for, for all versions from then on. They
-# differ in the Python modules alone, and all else is built once. One wheel with both would have 16 MB instead of 13.
+# differ in the Python modules alone, and all else is built once. One wheel with both would have more than 15 MB.
 #
 # GCC compiles it as in any build. It is linked with Zig's list of what is in glibc 2.28, and with static libraries, whose
 # calls of a newer glibc tools/newer_glibc.c has. Two of them are built here: Debian's libzmq.a needs Kerberos, and its

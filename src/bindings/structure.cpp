@@ -44,12 +44,14 @@ void define_structure(nb::module_& module, nb::class_<PyRun>& run) {
       .field("cause_descheduled_ns", &Slow::cause_off, &reader::OffTimes::descheduled_ns)
       .field("cause_blocked_ns", &Slow::cause_off, &reader::OffTimes::blocked_ns);
   Fields<Loop>(module, "Loop",
-               "The iterations of a rank in the detected phase `number`. They begin with calls of `site`.")
+               "The iterations of a rank in the detected phase `number`. They begin with calls of `site`. `has_gaps`: "
+               "those of several ranks that have equal numbers need not correspond, as the trace has gaps.")
       .members<&Loop::world, &Loop::rank, &Loop::thread>()
       .field("number", &Loop::phase)
       .members<&Loop::function>()
       .members<&CalledLine::site>(&Loop::line)
-      .members<&Loop::iterations, &Loop::median_ns, &Loop::longest_ns, &Loop::slow_iterations, &Loop::beyond_ns>()
+      .members<&Loop::has_gaps, &Loop::iterations, &Loop::median_ns, &Loop::longest_ns, &Loop::slow_iterations,
+               &Loop::beyond_ns>()
       .field("slow", &Loop::slow_named);
   Fields<Structure>(module, "Structure", "The phases by world and time, the loops by world, phase and rank.")
       .members<&Structure::phases, &Structure::loops>();

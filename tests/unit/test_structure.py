@@ -11,6 +11,7 @@ from made import made
 from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
 from tare.analysis import rows, structure
 from tare.analysis.explain.iterations import _is_descheduled
+from tare.analysis.rows import changed
 from tare.reporters import structure as reporter
 from tare.reporters.console import Console
 from tare.runs.run import Run
@@ -76,6 +77,18 @@ def test_an_iteration_is_listed_on_the_rank_on_which_it_takes_longest() -> None:
         (7, 0, 90_000_000),
         (3, 1, 60_000_000),
     ]
+
+
+def test_where_the_trace_has_gaps_iterations_correspond_by_time() -> None:
+    long = slow(7, 50_000_000)
+    beside = changed(slow(4, 40_000_000), start_ns=long.start_ns + 1_000_000)
+    later = changed(slow(7, 30_000_000), start_ns=long.start_ns + 60_000_000)
+    loops = (
+        changed(loop(0, 0, 20, long), has_gaps=True),
+        changed(loop(1, 0, 15, beside, later), has_gaps=True),
+    )
+    (found,) = structure.phases(recorded(*loops))[1].loops
+    assert [(each.iteration, each.rank) for each in found.slowest] == [(7, 0), (7, 1)]
 
 
 def test_few_of_the_slowest_are_listed() -> None:

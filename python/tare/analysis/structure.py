@@ -29,7 +29,7 @@ OF_DETECTED = (
 class Slow:
     """An iteration that takes more than twice the third quartile, on the rank on which it takes longest."""
 
-    iteration: int  # from 0 on each rank
+    iteration: int  # from 0 on each rank: of those in the trace
     rank: int
     start_ns: int  # Unix time
     duration_ns: int
@@ -89,13 +89,11 @@ def _phase(of: DetectedPhase, loops: Sequence[Loop], sites: Sequence[Site]) -> P
 
 
 def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
-    slowest: dict[int, tuple[Loop, SlowIteration]] = {}
-    for loop in of:
-        for each in loop.slow:
-            known = slowest.get(each.iteration)
-            if known is None or each.duration_ns > known[1].duration_ns:
-                slowest[each.iteration] = loop, each
-    listed = sorted(slowest.values(), key=lambda each: -each[1].duration_ns)[:MAX_SLOWEST]
+    slow = [(loop, each) for loop in of for each in loop.slow]
+    slowest: list[tuple[Loop, SlowIteration]] = []
+    for loop, each in sorted(slow, key=lambda of_rank: -of_rank[1].duration_ns):
+        if not any(_correspond(each, listed, by_number=not loop.has_gaps) for _, listed in slowest):
+            slowest.append((loop, each))
     return LoopRow(
         function=of[0].function,
         ranks=tuple(loop.rank for loop in of),
@@ -103,9 +101,17 @@ def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
         median_ns=round(median(loop.median_ns for loop in of)),
         longest_ns=max(loop.longest_ns for loop in of),
         slow_iterations=max(loop.slow_iterations for loop in of),
-        slowest=tuple(_slow(loop.rank, each, sites) for loop, each in listed),
+        slowest=tuple(_slow(loop.rank, each, sites) for loop, each in slowest[:MAX_SLOWEST]),
         **_place(of[0].site, sites),
     )
+
+
+def _correspond(one: SlowIteration, longer: SlowIteration, *, by_number: bool) -> bool:
+    """Whether they are the same iteration of several ranks; else one goes on in the middle of the other."""
+    if by_number:
+        return one.iteration == longer.iteration
+    middle_ns = one.start_ns + one.duration_ns // 2
+    return longer.start_ns <= middle_ns < longer.start_ns + longer.duration_ns
 
 
 def _slow(rank: int, of: SlowIteration, sites: Sequence[Site]) -> Slow:

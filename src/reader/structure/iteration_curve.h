@@ -12,7 +12,7 @@
 namespace tare::reader {
 
 struct IterationPoint {
-  std::uint32_t number = 0;  // of the iteration, from 0 on each rank
+  std::uint32_t number = 0;  // of the iteration, from 0 on the rank with the most of them
   // On the rank on which it takes longest: the row of the timeline, Unix time, and its duration.
   std::uint32_t row = 0;
   std::int64_t start_ns = 0, longest_ns = 0;

@@ -212,6 +212,7 @@ class LoopReader {
     times_[place] = sum(times_[place], time_ns);
   }
   void drop() {
+    found_.loop.has_gaps = true;
     is_open_ = false;
     clear();
   }
@@ -264,22 +265,25 @@ std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration
 // Finds the cause of a slow iteration. A rank that computes longer makes the others wait. So the cause is the
 // computation of any rank that exceeds the usual time the most, if it explains half of the excess. Where the calls that
 // begin the iterations are what waits, it is the computation before them, which is in the iteration before.
-SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all,
+SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<FoundLoop*>& all,
                         const ScheduledTimes& scheduled) {
+  const bool by_number = !own.loop.has_gaps;
   SlowIteration of{slow.number, slow.iteration};
   auto most = excess(own, slow, false);
   const FoundLoop* cause = &own;
   std::int64_t computed_ns = difference(slow.iteration.duration_ns, own.loop.median_ns) / 2;
-  const std::int64_t end_ns = sum(slow.iteration.start_ns, slow.iteration.duration_ns);
+  const std::int64_t end_ns = slow.iteration.end_ns();
   const bool waits_at_begin = most.first == Place{own.loop.line, true};
   for (const FoundLoop* other : all)
     for (const Long& each : other->longest) {
-      const bool is_before = waits_at_begin && each.number + 1 == slow.number;
-      if ((each.number != slow.number && !is_before) || each.iteration.start_ns >= end_ns ||
-          sum(each.iteration.start_ns, each.iteration.duration_ns) <= slow.iteration.start_ns)
+      const bool is_same = by_number ? each.number == slow.number : each.iteration.is_beside(slow.iteration);
+      const bool is_before = waits_at_begin && (by_number ? each.number + 1 == slow.number
+                                                          : each.iteration.start_ns < slow.iteration.start_ns);
+      if (!(is_same || is_before) || each.iteration.start_ns >= end_ns ||
+          each.iteration.end_ns() <= slow.iteration.start_ns)
         continue;
       const auto outside = excess(*other, each, true);
-      if (outside.second < computed_ns || (is_before && outside.first != Place{own.loop.line, false})) continue;
+      if (outside.second < computed_ns || (!is_same && outside.first != Place{own.loop.line, false})) continue;
       computed_ns = outside.second;
       most = outside;
       cause = other;
@@ -327,7 +331,7 @@ std::vector<Loop> loops_of(const Run& run, const RankCalls& calls, const WorldSt
   parallel(of.ranks.size(), threads_for(of.ranks.size(), 1), [&](unsigned, std::size_t rank) {
     if (!begin_with[rank].empty()) found[rank] = read_loops(calls, of.ranks[rank], phases, begin_with[rank]);
   });
-  std::map<std::pair<std::uint32_t, CalledLine>, std::vector<const FoundLoop*>> together;
+  std::map<std::pair<std::uint32_t, CalledLine>, std::vector<FoundLoop*>> together;
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     for (auto& [phase, each] : found[rank]) {
       const Process* process = calls.ranks()[of.ranks[rank]].process;
@@ -338,6 +342,9 @@ std::vector<Loop> loops_of(const Run& run, const RankCalls& calls, const WorldSt
       each.loop.phase = phase;
       together[{phase, each.loop.line}].push_back(&each);
     }
+  for (const auto& [line, all] : together)
+    if (std::any_of(all.begin(), all.end(), [](const FoundLoop* each) { return each->loop.has_gaps; }))
+      for (FoundLoop* each : all) each->loop.has_gaps = true;
   std::vector<Loop> loops;
   for (const auto& of_rank : found)
     for (const auto& [phase, each] : of_rank) {

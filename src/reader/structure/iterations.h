@@ -7,12 +7,20 @@
 
 #include "reader/structure/detected_phases.h"
 #include "reader/structure/rank_calls.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 
 struct Iteration {
   std::int64_t start_ns = 0, duration_ns = 0, mpi_ns = 0;
   std::uint32_t calls = 0;  // without polls, whose number depends on the time
+
+  std::int64_t end_ns() const { return sum(start_ns, duration_ns); }
+  // Whether it is under way in the middle of another one.
+  bool is_beside(const Iteration& other) const {
+    const std::int64_t middle_ns = sum(other.start_ns, other.duration_ns / 2);
+    return start_ns <= middle_ns && (middle_ns < end_ns() || middle_ns == start_ns);
+  }
 };
 
 // One of the longest iterations, with the cause: the place where it exceeds the usual time the most, on this rank or on
@@ -33,6 +41,9 @@ struct Loop {
   std::uint32_t thread = 0;  // the only one that is looked at
   std::uint32_t phase = 0;   // DetectedPhase::number
   CalledLine line{};         // the line or call path whose calls begin the iterations
+  // On one of the ranks whose iterations begin with this line, the trace has gaps before or between them. Those of
+  // equal numbers need not correspond then, but those that are beside each other do.
+  bool has_gaps = false;
   std::uint64_t iterations = 0;
   std::int64_t median_ns = 0, longest_ns = 0;
   std::uint64_t slow_iterations = 0;  // number of iterations in `listed` that take more than twice the third quartile

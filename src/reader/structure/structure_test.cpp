@@ -130,6 +130,46 @@ TEST_F(StructureTest, ACurveHasTheTimeTheImbalanceAndTheWaitsOfEachIteration) {
   EXPECT_EQ(few[7].number, 70U);
 }
 
+// As with --keep: the first 20 iterations of rank 0 are not in the trace. Then rank 1 computes longer in one.
+TEST_F(StructureTest, WhereTheTraceHasGapsIterationsCorrespondByTime) {
+  for (int i = 0; i < 20; ++i) {
+    ranks[1].compute(1000);
+    ranks[1].at(1);
+    ranks[1].call("MPI_Barrier", 1000);
+  }
+  ranks[0].is_left_out(40000, 1);
+  iterate(70, {1});
+  ranks[0].compute(1000);
+  ranks[1].compute(9000);
+  for (Script& rank : ranks) rank.at(1);
+  ranks[0].call("MPI_Barrier", 9000);
+  ranks[1].call("MPI_Barrier", 1000);
+  iterate(69, {1});
+  find();
+  ASSERT_EQ(found.loops.size(), 2U);
+  ASSERT_EQ(found.loops[0].iterations, 140U);
+  ASSERT_EQ(found.loops[1].iterations, 160U);
+  for (const Loop& of : found.loops) {
+    EXPECT_TRUE(of.has_gaps);
+    ASSERT_EQ(of.slow.size(), 1U);
+    EXPECT_EQ(of.slow[0].number, of.rank == 0 ? 70U : 89U);
+    EXPECT_EQ(of.slow[0].cause_rank, 1);
+    EXPECT_FALSE(of.slow[0].is_in_call);
+  }
+  auto timeline = Timeline::read(*run);
+  ASSERT_TRUE(timeline);
+  const auto points = iteration_curve(*timeline, {&found.loops[0], &found.loops[1]}, 1000);
+  ASSERT_EQ(points.size(), 160U);
+  EXPECT_EQ(points[10].imbalance_ns, 0) << "of rank 1 alone";
+  EXPECT_EQ(points[70].longest_ns, 2000);
+  EXPECT_EQ(points[70].imbalance_ns, 0);
+  EXPECT_EQ(points[89].longest_ns, 10000);
+  // Most of the time of this one of rank 1, and all of the next one, rank 0 is in its long one.
+  EXPECT_EQ(points[89].imbalance_ns, 4000);
+  EXPECT_EQ(points[90].longest_ns, 10000);
+  EXPECT_EQ(points[90].row, 0U);
+}
+
 TEST_F(StructureTest, PhasesThatReturnHaveOneName) {
   iterate(20, {4, 5, 6}, 3000);
   const std::uint64_t first = ranks[0].now();
