@@ -329,6 +329,13 @@ def test_forked_and_vforked_children(plain: Path, tare: Path, files: Path, tmp_p
     parent = max(rows, key=lambda row: row.opens)
     # The child has moved the position that both share.
     assert figures(parent, "consecutive_writes", "sequential_writes", "written_end") == (4, 5, 120)
+    # Processes without MPI are rows of their own, by their numbers.
+    pids = {row.pid for row in rows}
+    for keys in ("rank", "function,rank"):
+        writes = measured.profile(keys, "--function", "write")
+        assert {row["pid"]: row["calls"] for row in writes if row["calls"]} == dict.fromkeys(pids, 6)
+    shown = printed(measured, "profile", "--by", "file,rank")
+    assert all(f"process {pid}" in shown for pid in pids)
 
 
 def test_a_limit_of_descriptors(plain: Path, tare: Path, files: Path, tmp_path: Path) -> None:

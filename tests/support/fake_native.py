@@ -203,8 +203,8 @@ EVENTS: list[dict[str, Any]] = [
 
 COLUMNS = (
     "world", "function", "site", "file", "line", "caller", "object", "offset", "tail_call", "path",
-    "communicator", "communicator_size", "communicator_number", "size_from", "size_to", "rank", "calls",
-    "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed",
+    "communicator", "communicator_size", "communicator_number", "size_from", "size_to", "rank", "pid",
+    "calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed",
     "estimated_calls", "time_error_ns", "counted", "ranks", "rank_mean_ns", "rank_min_ns", "rank_min",
     "rank_max_ns", "rank_max", "imbalance_ns", "whole_calls", "whole_calls_error", "whole_time_ns",
     "whole_time_error_ns", "whole_bytes", "whole_bytes_error", "mpi_share",
@@ -462,7 +462,8 @@ WAIT_REPORT = made(COMPILED.WaitReport, waits=[
 
 FUNCTION_TOTALS: list[dict[str, Any]] = [
     {
-        "world": 0, "rank": rank, "function": function, "calls": calls, "measured_calls": measured,
+        "world": 0, "rank": rank, "pid": 100 + rank, "function": function, "calls": calls,
+        "measured_calls": measured,
         "time_ns": 1_000_000, "time_error_ns": error, "bytes": 4096, "bytes_error": 0,
     }
     for function, calls, measured, error in (

@@ -33,8 +33,8 @@ class Measurement:
             assert {rank["left_calls"] for rank in info["ranks"]} <= {0}
         return info
 
-    def profile(self, by: str) -> list[dict[str, Any]]:
-        return list(self._read("profile", "tare.profile/1", "--by", by)["rows"])
+    def profile(self, by: str, *options: str) -> list[dict[str, Any]]:
+        return list(self._read("profile", "tare.profile/1", "--by", by, *options)["rows"])
 
     def events(self, *options: str) -> list[dict[str, Any]]:
         """All events but tare's own (flushes and the like)."""

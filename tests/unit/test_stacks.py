@@ -86,7 +86,7 @@ def test_the_whole_of_a_function_has_the_calls_that_it_makes_as_in_the_flame_gra
     def call(function: str, site: int, time_ns: int, rank: int) -> SimpleNamespace:
         return SimpleNamespace(
             world=0, rank=rank, site=site, function=function, time_ns=time_ns, timed=True, calls=1,
-            estimated_calls=0, time_error_ns=None, **dict.fromkeys(profile.OF_WHOLE_RUN),
+            estimated_calls=0, time_error_ns=None, pid=None, **dict.fromkeys(profile.OF_WHOLE_RUN),
         )  # fmt: skip
 
     calls = [call("MPI_Send", 0, 70 * MS, 0), call("omp_parallel", 0, 10_000 * MS, 0)]
@@ -395,7 +395,7 @@ def test_calls_of_which_some_were_only_counted_are_of_the_whole_run_too() -> Non
     found = {
         "function": "pread", "rank": 0, "world": 0, "site": 0, "timed": 90, "calls": 1000, "time_ns": 90 * MS,
         "estimated_calls": 0, "whole_calls": 1000, "whole_calls_error": 0, "whole_time_ns": 1000 * MS,
-        "whole_time_error_ns": None, "whole_bytes": 64_000, "whole_bytes_error": 0,
+        "whole_time_error_ns": None, "whole_bytes": 64_000, "whole_bytes_error": 0, "pid": None,
     }  # fmt: skip
     run.profile = lambda *_, **__: [SimpleNamespace(**found)]
     rows = code_times.by(run, ["function"])

@@ -15,7 +15,6 @@ from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error
 from tare.analysis.groups import added
 from tare.analysis.profile import Chosen
-from tare.analysis.ranks import only_without_rank
 from tare.analysis.rows import fields
 from tare.analysis.sampling_error import Sampled
 from tare.analysis.stacks import UNKNOWN, frames, function_name, samples
@@ -188,8 +187,7 @@ def _calls_of_sites(
         return {}
     by: list[profile.Key] = ["function", "site", *(["rank"] if "rank" in keys else [])]  # type: ignore[list-item]
     rows = [row for row in profile.summed(recorded, by, chosen) if profile.has_own_time(row)]
-    pids = only_without_rank(recorded.processes)
-    return added(((row.site, _whose(row, pids.get(row.world), None, keys)), row.time_ns) for row in rows)
+    return added(((row.site, _whose(row, row.pid, None, keys)), row.time_ns) for row in rows)
 
 
 def _whose(
@@ -252,18 +250,17 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
     code: profile.Key = "line" if "line" in keys else "function"
     by_rank = "rank" in keys
     ranks, has_ranks = rank_differences.ranks_of(recorded), _has_ranks(recorded)
-    of_ranks: dict[Hashable, dict[Rank, int]] = defaultdict(dict)
+    of_ranks: dict[Hashable, dict[tuple[int, int, int | None], int]] = defaultdict(dict)
     of_world: dict[Hashable, int] = defaultdict(int)
-    pids = only_without_rank(recorded.processes)
     rows = profile.summed(recorded, [code, "rank"], chosen)
     for row in rows:
-        of_ranks[_place(row, code)][row.world, row.rank] = row.time_ns
+        of_ranks[_place(row, code)][row.world, row.rank, row.pid] = row.time_ns
         of_world[row.world, _place(row, code)] += row.time_ns
     for row in rows if by_rank else profile.summed(recorded, [code], chosen):
         if not row.timed:
             continue
         of_rank = of_ranks[_place(row, code)]
-        (_, longest), longest_ns = max(of_rank.items(), key=lambda each: each[1])
+        (_, longest, _), longest_ns = max(of_rank.items(), key=lambda each: each[1])
         mean_ns = row.time_ns / max(1, sum(ranks.values()))
         if by_rank:
             longest, longest_ns = row.rank, row.time_ns
@@ -276,7 +273,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             source=functions.meaning(row.function).source,
             world=row.world if by_rank else None,
             rank=row.rank if by_rank else None,
-            pid=pids.get(row.world) if by_rank and row.rank < 0 else None,
+            pid=row.pid if by_rank and row.rank < 0 else None,
             time_ns=row.time_ns,
             error_ns=error_ns,
             with_callees_ns=row.time_ns,

@@ -38,6 +38,7 @@ class UsedFile:
 
     world: int
     rank: int | None = None  # None: of several
+    pid: int | None = None  # of one process without a rank
     ranks: int  # processes that used it
     file: str | None  # None: not known
     naming: str
@@ -145,6 +146,7 @@ def _sum(rows: Sequence[FilesRow], *, by_rank: bool) -> UsedFile:
     return UsedFile(
         world=first.world,
         rank=first.rank if by_rank else None,
+        pid=first.pid if by_rank and first.rank < 0 else None,
         ranks=len({(row.rank, row.pid) for row in rows}),
         file=first.file,
         naming=first.naming,

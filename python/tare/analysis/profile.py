@@ -29,7 +29,7 @@ KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "function": ("function",),
     "size": ("size_from", "size_to"),
     "communicator": ("communicator", "communicator_size"),
-    "rank": ("rank",),
+    "rank": ("rank", "pid"),
 }
 FIGURES = (
     "calls",

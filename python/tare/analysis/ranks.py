@@ -46,15 +46,6 @@ def use_mpi(processes: Sequence[Process]) -> bool:
     return any(process.rank >= 0 or process.mpi or process.abi != "none" for process in processes)
 
 
-def only_without_rank(processes: Sequence[Process]) -> dict[int, int]:
-    """Returns, by world, the process that is the only one without a rank."""
-    found: dict[int, list[int]] = {}
-    for process in processes:
-        if process.rank < 0 and process.has_results:
-            found.setdefault(process.world, []).append(process.pid)
-    return {world: pids[0] for world, pids in found.items() if len(pids) == 1}
-
-
 def of_ranks(processes: Sequence[Process]) -> list[Process]:
     """Those that have a rank; all of them if none has. What starts ranks (`env`, `taskset`) is none."""
     found = [process for process in processes if process.rank >= 0]

@@ -72,7 +72,7 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
         of = [key for key in with_rank(keys) if key != "region"]
         return [*names, *of, *(["pid"] if of else []), *REGION_FIGURES]
     if subject == "file":
-        return [*names, "rank" if "rank" in keys else "ranks", *FILE_FIGURES]
+        return [*names, *(("rank", "pid") if "rank" in keys else ("ranks",)), *FILE_FIGURES]
     for key in keys:
         names += ("communicator", "communicator_size") if key == "communicator" else (key,)
     names += PEER_FIGURES if subject == "peer" else PHASE_FIGURES

@@ -72,10 +72,12 @@ def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:
     """The longest times on no processor outside MPI: row, begin, end, descheduled, blocked; None: unknown."""
     if not any(process.scheduling.observed_ns for process in run.processes):
         return None
-    numbers = {(row.world, row.rank, row.thread): number for number, row in enumerate(timeline.rows())}
+    numbers = {
+        (row.world, row.rank, row.pid, row.thread): number for number, row in enumerate(timeline.rows())
+    }
     found = []
     for row in run.rows(run.scheduling):
-        number = numbers.get((row.world, row.rank, row.thread))
+        number = numbers.get((row.world, row.rank, row.pid, row.thread))
         if number is not None and row.descheduled_outside_ns + row.blocked_outside_ns:
             times = (row.start_ns - timeline.start_ns, row.end_ns - timeline.start_ns)
             found.append([number, *times, row.descheduled_outside_ns, row.blocked_outside_ns])

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from tare import __version__, private_files
 from tare.analysis import profile, stacks
-from tare.analysis.ranks import only_without_rank
 from tare.analysis.stacks import function_name
 from tare.errors import unwritable
 from tare.streams import visible
@@ -48,7 +47,6 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
     """One for each rank that made timed calls, or was sampled, in their order."""
     found: dict[tuple[int, int, int], Stacks] = {}
     several = len({process.world for process in recorded.processes}) > 1
-    pids = only_without_rank(recorded.processes)
 
     def of_rank(world: int, rank: int, pid: int | None) -> Stacks:
         if rank < 0:
@@ -60,7 +58,7 @@ def of_run(recorded: Run, chosen: Chosen) -> list[Stacks]:
     for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
         if profile.has_own_time(row):
             path = [*_places(stacks.frames(row.site, recorded.sites)), (row.function, None, None)]
-            of_rank(row.world, row.rank, pids.get(row.world)).paths.append((path, row.time_ns))
+            of_rank(row.world, row.rank, row.pid).paths.append((path, row.time_ns))
     for sampled in stacks.samples(recorded, chosen):
         if sampled.activity == "program":
             path = [*_places(stacks.frames(sampled.site, recorded.sites))]

@@ -1,7 +1,7 @@
 #include "reader/profile/function_totals.h"
 
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "reader/model/counted_calls.h"
 
@@ -16,14 +16,14 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     const SpellSums* sums;
     Unrepresented unrepresented;
   };
-  std::map<std::tuple<std::int32_t, std::int32_t, std::uint16_t>, Of> spells;
+  std::map<std::pair<std::int32_t, std::uint16_t>, Of> spells;  // by process and function
   for (const Process& process : processes) {
     if (process.spell_sums.empty()) continue;
     const Unrepresented unrepresented = unrepresented_calls(process);
     for (const SpellSums& sums : process.spell_sums) {
       if (sums.site != format::all_sites) continue;
       const std::uint16_t function = FunctionNames::lookup(*process.functions, sums.function);
-      spells[{process.world, process.record.rank, function}] = {&process, &sums, unrepresented};
+      spells[{static_cast<std::int32_t>(&process - processes.data()), function}] = {&process, &sums, unrepresented};
     }
   }
   std::vector<FunctionTotal> totals;
@@ -31,11 +31,12 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     FunctionTotal& total = totals.emplace_back();
     total.world = sum.key.world;
     total.rank = sum.key.rank;
+    total.process = sum.key.process;
     total.function = sum.key.function;
     total.calls = sum.calls;
     total.measured_calls = sum.timed_calls;
     const auto counted = static_cast<double>(sum.calls - sum.timed_calls);
-    const auto found = spells.find({total.world, total.rank, total.function});
+    const auto found = spells.find({total.process, total.function});
     const bool has_spells = found != spells.end();
     const double rate = has_spells ? found->second.process->clock.rate() : 0;
     const double tick_ns = rate > 0 ? rate : 1;

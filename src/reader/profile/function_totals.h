@@ -15,6 +15,7 @@ namespace tare::reader {
 
 struct FunctionTotal {
   std::int32_t world = -1, rank = -1;
+  std::int32_t process = -1;         // of the rank: index in Run::processes()
   std::uint16_t function = 0;        // number in Run::functions()
   std::uint64_t calls = 0;           // measured and counted calls
   std::uint64_t measured_calls = 0;  // part of `calls`

@@ -12,10 +12,10 @@ namespace {
 
 using namespace tare::format;
 
-static_assert(sizeof(SumKey) == 20, "hashed and compared as a whole");
+static_assert(sizeof(SumKey) == 24, "hashed and compared as a whole");
 
 std::uint64_t hash(const SumKey& key) {
-  std::uint64_t words[3] = {};
+  std::uint64_t words[3];
   std::memcpy(words, &key, sizeof key);
   std::uint64_t mixed = words[0] * 0x9e3779b97f4a7c15 ^ words[1] * 0xc2b2ae3d27d4eb4f ^ words[2] * 0x165667b19e3779f9;
   mixed ^= mixed >> 32;
@@ -59,8 +59,8 @@ void add_ranks(ProfileSum& to, const ProfileSum& from) {
 
 }  // namespace
 
-ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names)
-    : query_(query), names_(&names), slots_(64) {
+ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names, const std::vector<Process>& processes)
+    : query_(query), names_(&names), all_(&processes), slots_(64) {
   const auto has = [](const std::vector<std::string>& all, const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
@@ -114,9 +114,7 @@ void ProfileSummer::add(const ProfileRow& row) {
           ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator))
           : -1;
   if (!wants(function, communicator)) return;
-  SumKey key;
-  if (query_.world) key.world = process_->world;
-  if (query_.rank) key.rank = process_->record.rank;
+  SumKey key = key_of_process();
   if (query_.function) key.function = function;
   if (query_.site && known) key.site = standing_for(query_.site_of, process_->sites.find(row.site));
   if (query_.communicator) key.communicator = communicator;
@@ -148,13 +146,21 @@ void ProfileSummer::add(const CountedCalls& counted) {
   if (counted.calls == 0) return;
   const std::uint16_t function = FunctionNames::lookup(*process_->functions, counted.function);
   if (!wants(function, -1)) return;
-  SumKey key;
-  if (query_.world) key.world = process_->world;
-  if (query_.rank) key.rank = process_->record.rank;
+  SumKey key = key_of_process();
   if (query_.function) key.function = function;
   Group& group = group_of(key);
   group.calls += counted.calls;
   group.counted += counted.calls;
+}
+
+SumKey ProfileSummer::key_of_process() const {
+  SumKey key;
+  if (query_.world) key.world = process_->world;
+  if (query_.rank) {
+    key.rank = process_->record.rank;
+    key.process = static_cast<std::int32_t>(process_ - all_->data());
+  }
+  return key;
 }
 
 ProfileSummer::Group& ProfileSummer::group_of(const SumKey& key) {

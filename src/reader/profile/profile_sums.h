@@ -16,6 +16,7 @@ namespace tare::reader {
 struct SumKey {
   std::int32_t world = -1;
   std::int32_t rank = -1;
+  std::int32_t process = -1;       // index in Run::processes(), where rows are grouped by rank: several may have none
   std::int32_t site = -1;          // index in Run::sites(); -1: none, or not known
   std::int32_t communicator = -1;  // index in Run::communicators()
   std::int16_t size_class = -1;    // bit width of the bytes of a call; -1: moves none
@@ -70,12 +71,12 @@ std::optional<double> with_error_of_sample(std::optional<double> error_ns, const
 // Adds up the profiles of one process after another. Not thread-safe: each thread has its own, and join() adds them up.
 class ProfileSummer {
  public:
-  // `names` must outlive it.
-  ProfileSummer(const SumsQuery& query, const FunctionNames& names);
+  // `names` and `processes` must outlive it.
+  ProfileSummer(const SumsQuery& query, const FunctionNames& names, const std::vector<Process>& processes);
 
   // Whether the query includes the process.
   bool wants(const Process& process) const;
-  // add() is called for all profiles of one process, between begin() and end().
+  // add() is called for all profiles of one process, which is an element of `processes`, between begin() and end().
   void begin(const Process& process);
   void add(const Profile& profile);
   void end();
@@ -92,6 +93,8 @@ class ProfileSummer {
   void add(const format::ProfileRow& row);
   void add(const format::CountedCalls& counted);
   bool wants(std::uint16_t function, std::int32_t communicator) const;
+  // The parts of the key that are equal for all rows of a process.
+  SumKey key_of_process() const;
   Group& group_of(const SumKey& key);
   void touch(Group& group);
   std::size_t slot_of(const SumKey& key) const;
@@ -99,6 +102,7 @@ class ProfileSummer {
 
   SumsQuery query_;
   const FunctionNames* names_;
+  const std::vector<Process>* all_;
   std::vector<bool> functions_;  // by number: whether the query includes it
   std::vector<bool> untimed_;    // by number: whether only its calls are added up
   std::vector<Group> groups_;

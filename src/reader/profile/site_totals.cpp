@@ -38,15 +38,11 @@ void add(Estimate& to, const Estimate& from) {
 }  // namespace
 
 void SiteTotals::add(const std::vector<Process>& processes, const std::vector<ProfileSum>& sums) {
-  std::map<std::pair<std::int32_t, std::int32_t>, const Process*> by_rank;
-  for (const Process& process : processes) by_rank[{process.world, process.record.rank}] = &process;
   const ProfileSum* const end = sums.data() + sums.size();
   for (const ProfileSum* begin = sums.data(); begin != end;) {
-    const ProfileSum* const next = std::find_if(begin, end, [begin](const ProfileSum& sum) {
-      return sum.key.world != begin->key.world || sum.key.rank != begin->key.rank;
-    });
-    if (const auto found = by_rank.find({begin->key.world, begin->key.rank}); found != by_rank.end())
-      add(*found->second, begin, next);
+    const ProfileSum* const next =
+        std::find_if(begin, end, [begin](const ProfileSum& sum) { return sum.key.process != begin->key.process; });
+    add(processes[static_cast<std::size_t>(begin->key.process)], begin, next);
     begin = next;
   }
 }
@@ -96,7 +92,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
   for (const ProfileSum* sum = begin; sum != end; ++sum) {
     if (sum->timed_calls == 0) continue;
     const OfFunction& of = functions[sum->key.function];
-    SiteTotal& total = total_of(process, sum->key.function, sum->key.site);
+    SiteTotal& total = total_of(begin->key, sum->key.function, sum->key.site);
     OfSite site;
     if (const auto found = sites.find({sum->key.function, sum->key.site}); found != sites.end()) site = found->second;
     // No spell that represents others has calls at this site. The others may have such calls nevertheless.
@@ -115,7 +111,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
   for (const auto& [function, of] : functions) {
     const double rest = of.counted - of.at_sites;
     if (rest < less_than_a_call) continue;
-    SiteTotal& total = total_of(process, function, -1);
+    SiteTotal& total = total_of(begin->key, function, -1);
     total.calls += rest;
     total.time_ns += extrapolated(rest, of.measured, of.time_ns).value;
     total.bytes += extrapolated(rest, of.measured, of.bytes).value;
@@ -124,11 +120,12 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
   }
 }
 
-SiteTotal& SiteTotals::total_of(const Process& process, std::uint16_t function, std::int32_t site) {
-  const std::int32_t rank = by_rank_ ? process.record.rank : -1;
-  SiteTotal& total = totals_[{process.world, rank, function, site}];
-  total.world = process.world;
-  total.rank = rank;
+SiteTotal& SiteTotals::total_of(const SumKey& process, std::uint16_t function, std::int32_t site) {
+  const SumKey key = by_rank_ ? process : SumKey{.world = process.world};
+  SiteTotal& total = totals_[{key.world, key.rank, key.process, function, site}];
+  total.world = key.world;
+  total.rank = key.rank;
+  total.process = key.process;
   total.function = function;
   total.site = site;
   return total;

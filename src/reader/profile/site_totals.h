@@ -20,6 +20,7 @@ namespace tare::reader {
 // Errors are half the widths of 95 % confidence intervals; 0: exact; nothing: not known (Estimate::error).
 struct SiteTotal {
   std::int32_t world = -1, rank = -1;
+  std::int32_t process = -1;   // of the rank: index in Run::processes()
   std::uint16_t function = 0;  // number in Run::functions()
   std::int32_t site = -1;  // index in Run::sites(); -1: counted calls whose site is not known, or calls without site
   double calls = 0;
@@ -34,9 +35,9 @@ struct SiteTotal {
 // Adds up the totals of one process after another.
 class SiteTotals {
  public:
-  // `site_of`: SumsQuery::site_of. `by_rank`: one total for each rank; else totals over the ranks of a world, with rank
-  // -1. Errors of ranks, and of merged sites, are added up linearly: all ranks of a node measure the same spells, so
-  // their errors may be correlated.
+  // `site_of`: SumsQuery::site_of. `by_rank`: one total for each process; else totals over the ranks of a world, with
+  // rank -1. Errors of ranks, and of merged sites, are added up linearly: all ranks of a node measure the same spells,
+  // so their errors may be correlated.
   SiteTotals(std::vector<std::int32_t> site_of, bool by_rank) : site_of_(std::move(site_of)), by_rank_(by_rank) {}
 
   // `sums`: the result of a query of some processes by world, rank, function and site with the same site_of. Functions
@@ -46,10 +47,10 @@ class SiteTotals {
   std::vector<SiteTotal> take();
 
  private:
-  using Key = std::tuple<std::int32_t, std::int32_t, std::uint16_t, std::int32_t>;
+  using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::uint16_t, std::int32_t>;
 
   void add(const Process& process, const ProfileSum* begin, const ProfileSum* end);
-  SiteTotal& total_of(const Process& process, std::uint16_t function, std::int32_t site);
+  SiteTotal& total_of(const SumKey& process, std::uint16_t function, std::int32_t site);
   std::int32_t standing_for(std::int32_t site) const;
 
   std::vector<std::int32_t> site_of_;

@@ -39,12 +39,13 @@ SpellSums sums(std::string_view function, std::uint32_t site, double calls) {
 
 // Each rank sends from three sites and receives at one. The spells that represent others have calls at two of the three
 // sending sites, or, if the table was full, at one.
-std::string file(bool was_full = false) {
+std::string file(bool was_full = false, bool has_ranks = true) {
   std::string bytes = functions_chunk();
   const unsigned pid = dead_pid();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     format::ProcessRecord process = process_record(rank, ProcessState::exited, pid);
     process.size = static_cast<std::int32_t>(ranks);
+    if (!has_ranks) process.rank = -1;
     std::string log;
     for (std::uint32_t site = 1; site <= 4; ++site)
       log += python_site_definition(site, "a.py", "f", static_cast<std::int32_t>(site));
@@ -58,7 +59,8 @@ std::string file(bool was_full = false) {
              profile_chunk(process, 0,
                            {profile_row("MPI_Send", 1, 40, 400, 320), profile_row("MPI_Send", 2, 20, 200, 160),
                             profile_row("MPI_Send", 3, 5, 500, 0), profile_row("MPI_Recv", 4, 7, 700, 56)},
-                           {{function_number("MPI_Send"), 100}, {function_number("MPI_Wtime"), 2}}) +
+                           {{function_number("MPI_Send"), has_ranks ? 100 : 100 * (rank + 1)},
+                            {function_number("MPI_Wtime"), 2}}) +
              chunk(identity, payload);
   }
   return bytes;
@@ -142,6 +144,19 @@ TEST(SiteTotals, CallsOfSitesThatFoundNoRoomAreKept) {
   EXPECT_FALSE(of(run, totals, "MPI_Send", 1).calls_error.has_value());
   EXPECT_NEAR(of(run, totals, "MPI_Send", -1).calls, 25, 1e-9);
   EXPECT_FALSE(of(run, totals, "MPI_Send", -1).calls_error.has_value());
+}
+
+// Processes without MPI have no ranks. Each has its own counted calls.
+TEST(SiteTotals, AreOfEachProcess) {
+  const std::string bytes = file(false, false);
+  reader::Run run = std::move(*reader::Run::of_memory(bytes));
+  const std::vector<SiteTotal> totals = run.site_totals({.rank = true});
+  ASSERT_EQ(totals.size(), 5 * ranks);
+  std::vector<double> calls;
+  for (const SiteTotal& total : totals)
+    if (run.functions().name(total.function) == "MPI_Send" && total.site == 0) calls.push_back(total.calls);
+  ASSERT_EQ(calls.size(), ranks);
+  for (std::uint32_t number = 0; number < ranks; ++number) EXPECT_NEAR(calls[number], 40 + 75 * (number + 1), 1e-9);
 }
 
 }  // namespace

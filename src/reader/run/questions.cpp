@@ -20,7 +20,7 @@ Answering::Answering(const Questions& questions, const FunctionNames& functions,
       communicators_(&communicators),
       peers_(questions.peers.size()),
       phases_(questions.phases.size()) {
-  for (const SumsQuery& query : questions_.sums) summers_.emplace_back(query, functions);
+  for (const SumsQuery& query : questions_.sums) summers_.emplace_back(query, functions, processes);
   for (const std::int32_t most : questions_.exchanges) exchanges_.emplace_back(processes, communicators, most);
   for (auto* queries : {&questions_.peers, &questions_.phases})
     for (TablesQuery& query : *queries) query.prepare();

@@ -30,7 +30,7 @@ struct Answers {
 // them.
 class Answering {
  public:
-  // `functions` and `communicators` must outlive the object.
+  // `functions`, `processes` and `communicators` must outlive the object.
   Answering(const Questions& questions, const FunctionNames& functions, const std::vector<Process>& processes,
             const std::vector<CommunicatorInfo>& communicators);
 

@@ -78,6 +78,7 @@ Result<TableStream> scheduling_table(Run& run) {
     const Process& process = run.processes()[of.first];
     for (const ScheduledTimes::Span& span : spans)
       rows.push_back({.world_rank = {process.world, process.record.rank},
+                      .pid = process.record.pid,
                       .thread = static_cast<std::int32_t>(of.second),
                       .start_ns = span.begin_ns,
                       .end_ns = span.end_ns,

@@ -191,7 +191,10 @@ std::map<SumKey, WholeRun> whole_by_function(Run& run, const SumsQuery& query) {
   std::map<SumKey, FunctionTotal> totals;
   for (const FunctionTotal& of : function_totals(run.processes(), run.profile_sums(by_rank))) {
     SumKey key{.world = of.world, .function = of.function};
-    if (query.rank) key.rank = of.rank;
+    if (query.rank) {
+      key.rank = of.rank;
+      key.process = of.process;
+    }
     const auto [found, is_new] = totals.try_emplace(key, of);
     if (is_new) continue;
     FunctionTotal& total = found->second;
@@ -213,7 +216,11 @@ std::map<SumKey, WholeRun> whole_by_function(Run& run, const SumsQuery& query) {
 std::map<SumKey, WholeRun> whole_by_site(Run& run, const SumsQuery& query) {
   std::map<SumKey, WholeRun> found;
   for (const SiteTotal& total : run.site_totals(query)) {
-    const SumKey key{.world = total.world, .rank = total.rank, .site = total.site, .function = total.function};
+    const SumKey key{.world = total.world,
+                     .rank = total.rank,
+                     .process = total.process,
+                     .site = total.site,
+                     .function = total.function};
     WholeRun& whole = found.emplace(key, whole_of(total)).first->second;
     whole.calls_error = rounded(total.calls_error);
   }
@@ -235,7 +242,7 @@ std::vector<ProfileRowSum> rows_of_ranks(Run& run, const std::vector<ProfileSum>
   for (std::size_t i = 0; i < run.processes().size(); ++i) {
     const Process& process = run.processes()[i];
     if (!holds(worlds, process.world) || !holds(ranks, process.record.rank)) continue;
-    const SumKey key{.world = process.world, .rank = process.record.rank};
+    const SumKey key{.world = process.world, .rank = process.record.rank, .process = static_cast<std::int32_t>(i)};
     ProfileRowSum& row = rows.emplace_back();
     row.sum.key = key;
     if (const auto found = by_key.find(key); found != by_key.end()) row.sum = *found->second;

@@ -183,6 +183,26 @@ TEST_F(ProfileRowsOfSeveralSources, ByCommunicatorAndByRankAreOfMpiAlone) {
   EXPECT_EQ(profile_rows(run_, {.rank = true}, {.functions = write_}).front().mpi_share, std::nullopt);
 }
 
+// Processes without MPI have no ranks.
+TEST(ProfileRowsWithoutMpi, ByRankAreOfEachProcess) {
+  std::string file = functions_chunk();
+  for (std::uint32_t number = 0; number < 2; ++number) {
+    format::ProcessRecord process = process_record(number, ProcessState::exited);
+    process.rank = -1;
+    file += process_chunk(process) + profile_chunk(process, 0, {profile_row("write", 1, 3 + number, 30, 8)});
+  }
+  reader::Run run = std::move(*reader::Run::of_memory(file));
+  const ProfileChoice writes{.functions = std::vector<std::string>{"write"}};
+  for (const ProfileKeys& keys : {ProfileKeys{.rank = true}, ProfileKeys{.function = true, .rank = true}}) {
+    const std::vector<ProfileRowSum> rows = profile_rows(run, keys, writes);
+    ASSERT_EQ(rows.size(), 2U);
+    for (std::uint32_t number = 0; number < 2; ++number) {
+      EXPECT_EQ(rows[number].sum.calls, 3 + number);
+      EXPECT_EQ(rows[number].sum.key.process, static_cast<std::int32_t>(number));
+    }
+  }
+}
+
 TEST_F(ProfileRowsOfSeveralSources, BySizeHaveNothingThatContainsOtherCalls) {
   EXPECT_EQ(sums({.size = true}), (std::vector<Sum>{{5, 7, 0}, {5, 130, 16}}));
   const std::vector<std::string> parallel{"omp_parallel"};

@@ -16,6 +16,11 @@ rows::SizeKey size_of(std::int16_t size_class) {
           .size_to = size_class >= 63 ? INT64_MAX : std::int64_t{1} << size_class};
 }
 
+std::optional<std::int64_t> pid_of(const SumKey& key, const Run& run) {
+  if (key.process < 0 || key.rank >= 0) return std::nullopt;
+  return run.processes()[static_cast<std::size_t>(key.process)].record.pid;
+}
+
 rows::Profile row_of(const ProfileRowSum& of, const Run& run, const RunTexts& texts) {
   const ProfileSum& sum = of.sum;
   const SumKey& key = sum.key;
@@ -36,7 +41,7 @@ rows::Profile row_of(const ProfileRowSum& of, const Run& run, const RunTexts& te
                                    : std::nullopt,
                            .communicator_number = if_known(key.communicator)},
       .size_key = size_of(key.size_class),
-      .rank_key = {key.rank},
+      .rank_key = {key.rank, pid_of(key, run)},
       .calls = as_int64(sum.calls),
       .time_ns = sum.time_ns,
       .mean_ns = is_timed ? mean(sum.timed_calls) : 0.0,
@@ -80,7 +85,7 @@ std::vector<DeclaredColumn> columns_of(const std::vector<ProfileKey>& by, const 
     if (key == ProfileKey::function) add({"function"});
     if (key == ProfileKey::size) add({"size_from", "size_to"});
     if (key == ProfileKey::communicator) add({"communicator", "communicator_size", "communicator_number"});
-    if (key == ProfileKey::rank) add({"rank"});
+    if (key == ProfileKey::rank) add({"rank", "pid"});
   }
   add({"calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed", "estimated_calls",
        "time_error_ns", "counted"});

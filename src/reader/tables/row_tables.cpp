@@ -97,6 +97,7 @@ Result<TableStream> total_table(Run& run) {
   std::vector<rows::Totals> rows;
   for (const FunctionTotal& total : function_totals(run.processes(), run.profile_sums(by_rank_and_function)))
     rows.push_back({.world_rank = {total.world, total.rank},
+                    .pid = run.processes()[static_cast<std::size_t>(total.process)].record.pid,
                     .function = texts.function(total.function),
                     .calls = as_int64(total.calls),
                     .measured_calls = as_int64(total.measured_calls),

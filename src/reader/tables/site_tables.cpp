@@ -37,6 +37,7 @@ Result<TableStream> site_total_table(Run& run) {
   std::vector<rows::SiteTotals> rows;
   for (const SiteTotal& total : run.site_totals({.rank = true}))
     rows.push_back({.world_rank = {total.world, total.rank},
+                    .pid = run.processes()[static_cast<std::size_t>(total.process)].record.pid,
                     .function = texts.function(total.function),
                     .site = if_known(total.site),
                     .place = texts.place(total.site),
