@@ -20,7 +20,7 @@ from made import made
 from scipy import stats
 from some_run import metadata
 from tare._native import Scheduling
-from tare.analysis import comparable, diff
+from tare.analysis import comparable, diff, scaling
 from tare.analysis.compare import compare, correct
 from tare.analysis.rows import changed
 from tare.commands.diff import Metric, _gate_content
@@ -46,8 +46,8 @@ def measured(
         fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
     ][skipped:]
     return SimpleNamespace(
-        meta=metadata(wall_ns=net_ns + 10**8), processes=[process], missing=[], has_counted_time=False,
-        sites=sites, rows=fake_native.Table.rows,
+        meta=metadata(wall_ns=net_ns + 10**8), processes=[process], missing=[], saved=[],
+        has_counted_time=False, sites=sites, rows=fake_native.Table.rows,
         profile=lambda by, **chosen: fake_native.profile(by, rows=rows, sites=sites, **chosen),
     )  # fmt: skip
 
@@ -256,6 +256,22 @@ def test_parallel_regions_are_not_compared_where_not_all_is_known(other: Any) ->
     assert "idle" not in found.figures
 
 
+@pytest.mark.parametrize("why", ["missing", "saved"])
+def test_sums_over_ranks_are_not_compared_where_some_are_missing(why: str) -> None:
+    lacking = measured()
+    setattr(lacking, why, [Missing(world=0, size=2, ranks=[(1, 1)])])
+    lacking.unread = None
+    found = diff.difference([measured()], [lacking])
+    assert set(found.figures) == {"wall", "net", "mpi", "computing"}
+    assert not found.functions and not found.sites
+    *_, last = reporter.notes(found.exact, noise_known=False)
+    assert last == reporter.INCOMPLETE
+    assert comparable.failure_reason(lacking) is not None
+    lacking.run_dir = Path("lacking")
+    (point,) = scaling.points([lacking])
+    assert (point.ranks, point.efficiency.ranks, point.computation_scaling) == (2, 1, None)
+
+
 def test_what_only_one_side_has_counts_zero_on_the_other() -> None:
     without = measured(skipped=1)
     found = diff.difference([measured(), measured()], [without, without])
@@ -377,6 +393,7 @@ def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
         processes=[process],
         unread=None,
         missing=[],
+        saved=[],
     )
 
 

@@ -47,6 +47,11 @@ def ranks_of(run: Run) -> int:
     return len(run.processes) + missing.count(run.missing)
 
 
+def lacks_ranks(run: Run) -> bool:
+    """Whether sums over all ranks lack some: their results are missing, or were saved while they ran."""
+    return bool(run.missing or run.saved)
+
+
 def failure_reason(run: Run) -> str | None:
     """Why its times are not those of the whole program, in words; None if it ended well."""
     if run.unread:
@@ -56,6 +61,8 @@ def failure_reason(run: Run) -> str | None:
         return NOTHING_MEASURED
     if lacking := missing.count(run.missing):
         return f"results of {number_of(lacking, 'rank')} are missing"
+    if early := missing.count(run.saved):
+        return f"results of {number_of(early, 'rank')} were saved while the job ran"
     if meta.signal is not None:
         return f"killed by {signal_name(meta.signal)}"
     if meta.exit_code:

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from tare.analysis import regions
+from tare.analysis.comparable import lacks_ranks
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.groups import grouped
@@ -75,7 +76,8 @@ class Difference:
     regions: list[
         RegionLine
     ]  # none, unless all runs know all of theirs; the largest change of idle time first
-    exact: tuple[str, ...]  # the metrics that are no times and no estimates
+    # The metrics that are no times and no estimates; none if runs lack ranks: then sums are not compared.
+    exact: tuple[str, ...]
 
     @property
     def noise_known(self) -> bool:
@@ -109,14 +111,18 @@ def gate(found: Difference, metric: str, threshold: float) -> Gate:
 
 def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     """Welch's t-test of every figure, with Holm's correction for figures, functions and call sites each."""
+    is_whole = not any(map(lacks_ranks, (*base, *new)))
     estimates = any(run.has_counted_time for run in (*base, *new))
-    exact = ("calls",) if estimates else COUNTED
+    exact = () if not is_whole else ("calls",) if estimates else COUNTED
     sides = ([_figures(run) for run in base], [_figures(run) for run in new])
     figures = {
         metric: compare(*([run[metric] for run in side] for side in sides), exact=metric in exact)
         for metric in METRICS
-        if all(metric in run for side in sides for run in side)
+        if all(metric in run for side in sides for run in side) and (is_whole or metric not in COUNTED)
     }
+    if not is_whole:
+        correct(list(figures.values()))
+        return Difference(figures, [], [], [], exact)
     functions = _lines(
         *([_by_function(run) for run in side] for side in (base, new)), exact=exact, by_site=False
     )

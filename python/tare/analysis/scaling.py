@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tare.analysis.comparable import lacks_ranks
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed, useful_ns
 from tare.analysis.profile import summed
 from tare.analysis.ranks import of_largest_world
@@ -26,6 +27,7 @@ class Point:
     """A run on a number of ranks."""
 
     run: str  # its directory
+    ranks: int  # of the world, also those whose results are missing
     efficiency: Efficiency
     speedup: float | None  # net time of the first run over that of this one
     computation_scaling: float | None
@@ -48,20 +50,18 @@ class ScaledLine:
 
 def points(runs: Sequence[Run]) -> list[Point]:
     """One for each run, those with fewer ranks first; the first is what the others are compared with."""
-    found = [
-        (_efficiency(run), sum(map(useful_ns, of_largest_world(run.processes))), run)
-        for run in by_ranks(runs)
-    ]
+    found = [(_efficiency(run), _all_useful_ns(run), run) for run in by_ranks(runs)]
     if not found:
         return []
     first, first_useful_ns, _ = found[0]
     result = []
     for each, all_useful_ns, run in found:
-        scaling = first_useful_ns / all_useful_ns if all_useful_ns else None
+        scaling = first_useful_ns / all_useful_ns if first_useful_ns and all_useful_ns else None
         parallel = each.parallel_efficiency
         result.append(
             Point(
                 run=str(run.run_dir),
+                ranks=_ranks(run),
                 efficiency=each,
                 speedup=first.net_ns / each.net_ns if each.net_ns else None,
                 computation_scaling=scaling,
@@ -98,7 +98,17 @@ def lines(runs: Sequence[Run]) -> list[ScaledLine]:
 
 def by_ranks(runs: Sequence[Run]) -> list[Run]:
     """The runs, those with fewer ranks first."""
-    return sorted(runs, key=lambda run: len(of_largest_world(run.processes)))
+    return sorted(runs, key=_ranks)
+
+
+def _ranks(run: Run) -> int:
+    there = of_largest_world(run.processes)
+    return max((process.size for process in there), default=0) or len(there)
+
+
+def _all_useful_ns(run: Run) -> int | None:
+    """The useful time of all ranks; None if some are missing."""
+    return None if lacks_ranks(run) else sum(map(useful_ns, of_largest_world(run.processes)))
 
 
 def _efficiency(run: Run) -> Efficiency:

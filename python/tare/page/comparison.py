@@ -8,7 +8,7 @@ from tare.analysis import diff
 from tare.analysis.explain.explain import explain_basis
 from tare.page import overview
 from tare.reporters import explanation, terminal
-from tare.reporters.diff import TITLES, estimated
+from tare.reporters.diff import TITLES, about_sums
 
 if TYPE_CHECKING:
     from tare.analysis.compare import Comparison
@@ -23,7 +23,7 @@ def of_runs(run: Run, other: Run, basis: Basis, other_basis: Basis) -> dict[str,
     """`run` is that of the page; changes are from the other one to it."""
     found = diff.difference([other], [run])
     return {
-        "notes": list(estimated(found.exact)),
+        "notes": list(about_sums(found.exact)),
         "sides": [_side(other, other_basis), _side(run, basis)],
         "figures": [
             {"title": TITLES[metric], "kind": KINDS.get(metric, "time"), **_both(figures)}

@@ -37,6 +37,7 @@ LISTED = 8
 ESTIMATED = (
     "Bytes and times in calls are estimates for the whole run, where some were only counted (docs/budget.md)."
 )
+INCOMPLETE = "Calls, bytes and times in calls, sums over all ranks, are not compared: results are missing."
 REGION_NOTE = "Parallel regions: time in which threads of their teams are idle, summed over all ranks."
 CODE_NOTE = (
     "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "
@@ -175,15 +176,17 @@ def notes(exact: Collection[str], *, noise_known: bool) -> Iterator[str]:
     else:
         which = " and ".join(exact) if "bytes" in exact else "calls of functions"
         yield (
-            "Real: ? as one run on each side does not tell how much times vary by themselves; "
-            f"{which} are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
+            "Real: ? as one run on each side does not tell how much times vary by themselves"
+            f"{f'; {which} are exact' if exact else ''}. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
         )
-    yield from estimated(exact)
+    yield from about_sums(exact)
 
 
-def estimated(exact: Collection[str]) -> Iterator[str]:
-    """Says whether the figures are estimates, of runs that counted some calls only."""
-    if "bytes" not in exact:
+def about_sums(exact: Collection[str]) -> Iterator[str]:
+    """Says whether sums over the ranks are estimates, or are not compared."""
+    if not exact:
+        yield INCOMPLETE
+    elif "bytes" not in exact:
         yield ESTIMATED
 
 

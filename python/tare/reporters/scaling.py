@@ -42,7 +42,7 @@ def lines(points: Sequence[Point], found: Sequence[ScaledLine]) -> Sheet:
 
 
 def _of_runs(points: Sequence[Point]) -> list[Heading]:
-    return [Heading(units.number_of(of.efficiency.ranks, "rank")) for of in points]
+    return [Heading(units.number_of(of.ranks, "rank")) for of in points]
 
 
 def _percent(share: float | None) -> str:
