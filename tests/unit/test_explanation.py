@@ -122,21 +122,33 @@ def test_who_was_blocked_did_not_compute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocked_ms", "outside_ms", "late_ms", "share"),
+    ("blocked_ms", "outside_ms", "late_ms", "unread_ms", "share"),
     [
-        (40, 40, 100, 0.4),  # all is known to be outside of calls
-        (51, 40, 100, None),  # 11 ms were in calls, or outside: it computes less than half of it, or more
-        (90, 60, 100, 0.6),  # it is blocked most of it in any case
-        (50, 40, 0, 0.4),
+        (40, 40, 100, 0, 0.4),  # all is known to be outside of calls
+        (51, 40, 100, 0, None),  # 11 ms were in calls, or outside: it computes less than half of it, or more
+        (90, 60, 100, 0, 0.6),  # it is blocked most of it in any case
+        (50, 40, 0, 0, 0.4),
+        (0, 0, 100, 60, None),  # since its last call, which was the last reading
+        (0, 0, 100, 40, 0.0),
     ],
 )
 def test_it_is_not_known_of_a_rank_that_was_blocked_elsewhere(
-    blocked_ms: int, outside_ms: int, late_ms: int, share: float | None
+    blocked_ms: int, outside_ms: int, late_ms: int, unread_ms: int, share: float | None
 ) -> None:
-    scheduling = made(Scheduling, blocked_ns=blocked_ms, blocked_outside_ns=outside_ms, unknown_ns=0)
-    basis = SimpleNamespace(processes=[made(Process, rank=3, scheduling=scheduling)])
+    scheduling = made(
+        Scheduling, blocked_ns=blocked_ms, blocked_outside_ns=outside_ms, unknown_ns=0, observed_ns=1000
+    )
+    process = made(Process, rank=3, net_ns=1000 + unread_ms, scheduling=scheduling)
     known = outside_ms / 100
-    assert Basis.share_blocked(basis, 3, known, late_ms) == share  # type: ignore[arg-type]
+    assert Basis.share_blocked(SimpleNamespace(processes=[process]), 3, known, late_ms) == share  # type: ignore[arg-type]
+
+
+def test_of_a_killed_rank_without_readings_it_is_not_known_whether_it_computed() -> None:
+    run = SimpleNamespace(meta=SimpleNamespace(imported=None))
+    for finalized, share in ((True, 0.0), (False, None)):
+        process = made(Process, rank=3, net_ns=100, finalized=finalized, scheduling=made(Scheduling))
+        basis = SimpleNamespace(processes=[process], run=run)
+        assert Basis.share_blocked(basis, 3, 0.0, 100) == share  # type: ignore[arg-type]
 
 
 def test_what_a_lack_of_processors_costs_is_told_as_far_as_it_is_known() -> None:

@@ -203,12 +203,17 @@ class Basis:
     def share_blocked(self, rank: int, known: float, late_ns: float) -> float | None:
         """The share `known` of `late_ns` in which a rank was blocked; None if it may be most of it, or not.
 
-        Where calls are short, it is not known in which of them, or between which, a rank was blocked.
+        Where calls are short, it is not known in which of them, or between which, a rank was blocked; nor
+        what it has done since its last call, if it makes no other.
         """
-        found = next((each.scheduling for each in self.processes if each.rank == rank), None)
-        if found is None or late_ns <= 0:
+        process = next((each for each in self.processes if each.rank == rank), None)
+        if process is None or late_ns <= 0:
             return known
+        found = process.scheduling
+        if not found.observed_ns and (self.run.meta.imported is not None or process.finalized):
+            return known  # nothing was read
         elsewhere_ns = max(found.blocked_ns + found.unknown_ns - found.blocked_outside_ns, 0)
+        elsewhere_ns += max(process.net_ns - found.observed_ns, 0)
         return None if known <= BLOCKED < known + elsewhere_ns / late_ns else known
 
     @cached_property
