@@ -26,7 +26,9 @@ PLACES = {
 }
 WORDS = re.compile(r"[a-z0-9-]+(\|[a-z0-9-]+)+")  # of an option that takes one of them
 FOLDERS = {"DIR", "RESULTS"}
-FILES = {"RUN", "RUN2", "FILE", "FILE.html", "ARCHIVE", "INPUT...", "TRACE", "STUDY.toml", "COMMAND"}
+FILES = {
+    "RUN", "RUN2", "BASE", "FILE", "FILE.html", "ARCHIVE", "INPUT", "TRACE", "STUDY.toml", "COMMAND", "TOOL"
+}  # fmt: skip
 
 
 def package(folders: list[str]) -> ModuleType:
@@ -46,7 +48,9 @@ def completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
             action.choices = named.split("|")
         elif named in FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif named in FILES or named.partition(" ")[0].rstrip(".") in FILES:
+        elif named.partition(" ")[0].removesuffix("...") in FILES:
+            if action.nargs == "*":  # a command, whose options are its own
+                action.nargs = argparse.REMAINDER
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     return parser
 
@@ -123,12 +127,18 @@ def page(command: Command, version: str) -> str:
 
 def main(folder: Path, folders: list[str]) -> None:
     tare = package(folders)
-    os.environ["COLUMNS"] = "100000"  # man fills lines itself; argparse breaks them behind hyphens
+    from tare import parser
+
+    # man fills lines itself: neither argparse breaks them, which would behind hyphens, nor tare.parser.
+    os.environ["COLUMNS"] = "100000"
+    parser.COLUMNS = 100_000
     whole = command()
     for shell, place in PLACES.items():
         to = folder / place
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(shtab.complete(whole.parser, shell), encoding="utf-8")
+        # shtab lets zsh complete but the first of several arguments.
+        said = shtab.complete(whole.parser, shell).replace('"(*):', '"*:')
+        to.write_text(said, encoding="utf-8")
     pages = folder / "man" / "man1"
     pages.mkdir(parents=True, exist_ok=True)
     for each in whole.all():

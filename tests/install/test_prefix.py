@@ -140,32 +140,49 @@ def test_what_is_needed_is_said_at_once(source: Path, tmp_path: Path) -> None:
     assert f"tare needs {said_of}" in said
 
 
+COMPLETIONS = {
+    "bash": "bash-completion/completions/tare",
+    "zsh": "zsh/site-functions/_tare",
+    "fish": "fish/vendor_completions.d/tare.fish",
+}
 BASH = r"""
 source $0
-COMP_WORDS=(tare prof) COMP_CWORD=1
+COMP_WORDS=($1) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 $(complete -p tare | sed 's/.*-F \([^ ]*\).*/\1/')
 echo ${COMPREPLY[@]}
 """
-ZSH = """
-fpath=(${0:h} $fpath); autoload -Uz compinit; compinit -D
-[ "$_comps[tare]" = _tare ] && autoload +X _tare && which _tare
+ZSH = r"""
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "fpath=(${0:h} \$fpath); autoload -Uz compinit; compinit -D; zle -N show; bindkey '^I' show"
+zpty -w shell 'show() { zle complete-word; print "<$BUFFER>"; }; echo rea""dy'
+zpty -r shell said '*ready*'
+zpty -w -n shell "$1"$'\t'
+zpty -r shell said '*<*>*'
+print -r -- $said
 """
 
 
 @pytest.mark.parametrize(
     ("shell", "ask"),
     [
-        ("bash", BASH), ("fish", "source $argv[1]; complete -C 'tare prof'"), ("zsh", ZSH)
+        ("bash", BASH), ("fish", "source $argv[1]; complete -C $argv[2]"), ("zsh", ZSH)
     ],
 )  # fmt: skip
-def test_shells_complete_verbs(whole: Place, shell: str, ask: str) -> None:
-    place = {
-        "bash": "bash-completion/completions/tare",
-        "zsh": "zsh/site-functions/_tare",
-        "fish": "fish/vendor_completions.d/tare.fish",
-    }[shell]
-    said = whole.can(shell, "-c", ask, whole.prefix / "share" / place)
-    assert "profile" in said
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("tare prof", "profile"),
+        ("tare diff given-a giv", "given-file"),
+        ("tare weigh --tool giv", "given-file"),
+        ("tare run -- mpiexec -n 4 ./giv", "given-file"),
+        ("tare run mpiexec -n 4 ./giv", "given-file"),
+    ],
+)
+def test_shells_complete(whole: Place, shell: str, ask: str, line: str, completed: str) -> None:
+    """The verbs, and files wherever they are given."""
+    (whole.path / "given-file").touch()
+    assert completed in whole.can(shell, "-c", ask, whole.prefix / "share" / COMPLETIONS[shell], line)
 
 
 def test_manual_pages_are_shown_without_a_warning(whole: Place) -> None:
