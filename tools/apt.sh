@@ -4,13 +4,19 @@
 # build says what does not work then.
 #
 # A package that Debian's list does not have is there, too, if what is named behind it in its line is: a command, or a
-# header that the compiler finds, or (python), that which tools/venv.sh takes. The mark - is for what Debian alone needs.
+# header that the compiler finds, or (c++20), a compiler for that, or (python), that which tools/venv.sh takes. The mark -
+# is for what Debian alone needs. The compiler is $CXX, as for CMake, or g++.
 set -eu
 cd "$(dirname "$0")/packages"
 
 fail() {
     echo "tools/apt.sh: $1" >&2
     exit 1
+}
+
+compiles() { # compiles CODE
+    # shellcheck disable=SC2086
+    echo "$1" | ${CXX:-g++} -std=c++20 -fsyntax-only -x c++ - 2>/dev/null
 }
 
 is_here() { # is_here PACKAGE MARK
@@ -20,8 +26,9 @@ is_here() { # is_here PACKAGE MARK
     case $2 in
         '') return 1 ;;
         -) ! command -v dpkg-query >/dev/null ;;
+        '(c++20)') compiles '' ;;
         '(python)') ../venv.sh --find >/dev/null 2>&1 ;;
-        '<'*) echo "#include $2" | g++ -std=c++20 -fsyntax-only -x c++ - 2>/dev/null ;;
+        '<'*) compiles "#include $2" ;;
         *) command -v "$2" >/dev/null ;;
     esac
 }
@@ -40,7 +47,7 @@ for group in "$@"; do
         is_here "$package" "${mark%% *}" && continue
         case $is_optional$mark in
             yes*) optional="$optional $package" ;;
-            '<'*) command -v g++ >/dev/null && missing="$missing $package" || untold="$untold $package" ;;
+            '<'*) compiles '' && missing="$missing $package" || untold="$untold $package" ;;
             *) missing="$missing $package" ;;
         esac
     done <"$group.txt"
@@ -56,7 +63,8 @@ elif sudo -n true 2>/dev/null || { [ -t 2 ] && command -v sudo >/dev/null; }; th
 fi
 command -v apt-get >/dev/null || { as_root= && why="no apt-get here"; }
 if [ -z "$as_root" ]; then
-    [ -z "$missing" ] || fail "$why; to be installed by other means:$missing"
+    more=${untold:+, and perhaps$untold, of which only a compiler for C++20 tells}
+    [ -z "$missing" ] || fail "$why; to be installed by other means:$missing$more"
     exit 0
 fi
 missing=$missing$untold

@@ -31,10 +31,11 @@ def add(folder: Path, name: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def asked(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def asked(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [folder / "sh", APT, *words], env={"PATH": str(folder)}, capture_output=True, text=True, timeout=60
-    )
+        [folder / "sh", APT, *words], env={"PATH": str(folder)} | variables,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
 
 
 def test_what_is_there_by_other_means_is_accepted(bin_folder: Path) -> None:
@@ -52,14 +53,27 @@ def test_what_is_missing_is_named_in_one_line(bin_folder: Path) -> None:
     assert done.stderr == f"{why} cmake ninja-build\n"
 
 
-def test_without_a_compiler_it_alone_is_named(bin_folder: Path) -> None:
-    """Only it can tell whether headers are there."""
+@pytest.mark.parametrize("compiler", ["none", "old"])
+def test_without_a_compiler_headers_are_named_beside_it(bin_folder: Path, compiler: str) -> None:
+    """Only it can tell whether they are there."""
     for name in ("cmake", "ninja", "python3"):
         add(bin_folder, name)
     (bin_folder / "g++").unlink()
+    if compiler == "old":
+        (bin_folder / "g++").write_text("#!/bin/sh\ncase $* in *-std=c++20*) exit 1 ;; esac\n")
+        (bin_folder / "g++").chmod(0o755)
     done = asked(bin_folder, "build")
     assert done.returncode == 1
-    assert done.stderr == "tools/apt.sh: no apt-get here; to be installed by other means: g++\n"
+    perhaps = "g++, and perhaps libzstd-dev libdw-dev, of which only a compiler for C++20 tells"
+    assert done.stderr == f"tools/apt.sh: no apt-get here; to be installed by other means: {perhaps}\n"
+
+
+def test_the_compiler_is_that_of_cmake(bin_folder: Path) -> None:
+    for name in ("cmake", "ninja", "python3"):
+        add(bin_folder, name)
+    (bin_folder / "g++").rename(bin_folder / "another-c++")
+    done = asked(bin_folder, "build", CXX="another-c++")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_somebody_without_rights_is_told_the_same(bin_folder: Path) -> None:
