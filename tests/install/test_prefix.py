@@ -207,7 +207,7 @@ def test_variables_of_the_launcher(whole: Place) -> None:
 
 def test_a_module_loads_it(whole: Place) -> None:
     use = f"module use {whole.prefix}/share/modulefiles; module load tare"
-    use += "; echo $PYTHONPATH; man -w tare-run; which tare"
+    use += "; echo $PYTHONPATH; man -w tare-run; which tare; man -w man >&2"
     said = whole.can(
         "bash", "-ec", f"source /usr/share/modules/init/bash; {use}", extra={"PATH": "/usr/bin:/bin"}
     )
