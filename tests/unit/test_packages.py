@@ -42,6 +42,14 @@ def test_what_a_study_needs_is_said_once() -> None:
     assert tuple(said) == store.NEEDED == tuple(re.split(r"\W", line)[0] for line in required)
 
 
+def test_the_recipe_of_spack_needs_what_the_build_needs() -> None:
+    """But for what a source distribution does without, and for what builds wheels."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    needed = {re.split(r"[^\w-]", each)[0] for each in build} - {"scikit-build-core", "pympistandard"}
+    recipe = ROOT / "packaging" / "spack" / "spack_repo" / "tare" / "packages" / "tare" / "package.py"
+    assert needed <= set(re.findall(r'depends_on\("py-([\w-]+)', recipe.read_text()))
+
+
 def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "*.md", "*.py", "*.sh", "*.toml", "Makefile"],

@@ -18,6 +18,8 @@ class Tare(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("py-nanobind@2.2:", type="build")
+    depends_on("py-shtab@1.13:", type="build")
+    depends_on("py-argparse-manpage@4.6:", type="build")
     depends_on("python@3.11:", type=("build", "link", "run"))
     depends_on("py-msgspec@0.19:", type=("build", "run"))
     depends_on("py-scipy@1.11:", type="run")
