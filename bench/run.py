@@ -81,7 +81,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "explain": (1, 1, "what `tare explain` says of programs with planted faults"),
     "exporting": (5, 2, "traces for other tools, and reading these there"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
-    "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
+    "scale": (5, 1, "verbs on a run of 100,000 ranks: their time and memory"),
     "offloads": (5, 1, "an offload to the monitor, in the rank"),
     "tared": (5, 1, "tared where rounds come once a second: memory and processor"),
     "monitoring": (5, 1, "the monitoring tree: what it sustains, and one of 1,000 processes"),
