@@ -28,6 +28,11 @@ def test_the_page_has_the_columns_that_are_declared(generate: object) -> None:
     )
 
 
+def test_what_a_row_is_is_plain_text() -> None:
+    """`tare sql RUN` prints it."""
+    assert not [name for name, of in DECLARED["tables"].items() if set("[]`") & set(of["row"])]
+
+
 def test_every_table_has_a_section_with_its_columns(generate: object) -> None:
     for table in generate.read(DECLARED):  # type: ignore[attr-defined]
         title = table.name.replace("_", " ").capitalize()
