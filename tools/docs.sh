@@ -10,5 +10,6 @@ mkdir -p $source
 git ls-files -z -co --exclude-standard '*.md' LICENSE docs examples include src/mpi/interposition/bypass.h |
     xargs -0 cp --parents -t $source
 .venv/bin/python tools/verbs_page.py >$source/docs/verbs.md
+.venv/bin/python tools/api_page.py >$source/docs/api-functions.md
 NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 echo "documentation: build/docs/site/index.html"
