@@ -236,6 +236,7 @@ void define_process(nb::module_& module) {
              })
       .value("finalized", [](const PyProcess& process) { return process.of->record.finalize_leave != 0; })
       .members<&Process::stopped, &Process::has_results>(of)
+      .value("saved", [](const PyProcess& process) { return (process.of->record.flags & format::saved_living) != 0; })
       .value("executable", [](const PyProcess& process) { return std::string(process.of->executable()); })
       .value("mpi", [](const PyProcess& process) { return std::string(reader::mpi_library_of(process.of->record)); })
       .members<&ProcessRecord::abi>(of, record)

@@ -85,8 +85,22 @@ def test_what_sigterm_saves_is_there_if_all_are_killed_at_once(job: Job) -> None
     info = job.read("info")
     assert info["missing"] == []
     assert {row["rank"]: row["calls"] for row in info["ranks"]} == dict.fromkeys(range(RANKS), 3)
-    assert {row["state"] for row in info["ranks"]} == {"killed"}
+    ends = {row["rank"]: (row["state"], row["saved"]) for row in info["ranks"]}
+    assert ends == dict.fromkeys((0, 1), ("killed", False)) | dict.fromkeys((2, 3), ("unknown", True))
     assert {row["until"] for row in info["ranks"] if row["rank"] >= 2} == {"last_seen"}
+    # They hung when they were saved, and may have gone on since.
+    assert {row["rank"]: row["saved"] for row in job.where(job.here)} == {
+        0: False,
+        1: False,
+        2: True,
+        3: True,
+    }
+    told = words(job.do(job.here, "where"))
+    assert "ranks 2-3 unknown whether it runs; last saved in MPI_Barrier" in told
+    assert "running for" not in told, told
+    assert "Deadlock: ranks 0-1 wait for each other" in told, told
+    assert "first end" not in words(job.do(job.here, "info"))
+    assert words(job.do(job.here, "explain")).startswith("1. Deadlock: ranks 0-1 wait for ever")
     # What they have recorded since can still be had there, and is not counted twice.
     assert saved_on_node1(job) in info["warnings"]
     assert saved_on_node1(job) in words(job.do(job.here, "recover"))

@@ -67,6 +67,8 @@ def running(
     return SimpleNamespace(**{
         "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
         "current_calls": list(calls), "ending": "exit code 0", "calls_of": calls_of, "end_ns": None,
+        "is_running": any(each.state in ("running", "unknown") for each in processes),
+        "missing": [], "saved": [],
         "peers": lambda *_: [], "profile": lambda *_, **__: [], "rows": lambda table: table,
         "has_counted_time": False, "worlds": 1, **more,
     })  # fmt: skip

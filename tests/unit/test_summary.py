@@ -56,6 +56,19 @@ def test_the_ranks_that_failed_stand_behind_how_they_ended(recording: Run) -> No
     assert "missing (" not in text
 
 
+def test_a_rank_that_was_saved_while_it_ran_has_no_end(recording: Run) -> None:
+    """It did not end first because less of it is known; nor are the others certain to have."""
+    of = [fake_native.process(rank, 10**6, "killed", until="end", signal=9) for rank in range(2)]
+    of.append(fake_native.process(2, 10**6, "unknown", saved=True, wall_ns=10**9))
+    set_processes(recording, of)
+    assert "first end" in shown(recording)
+    recording.__dict__["saved"] = [Missing(world=0, size=3, ranks=[(2, 2)], host="n2")]
+    text = " ".join(shown(recording).split())
+    assert "3 on 1 host, 2 killed (ranks 0, 1), 1 unknown" in text
+    assert "first end" not in text and "counted until the last call began" not in text
+    assert "! rank 2 of 3 was saved while it ran: the rest has not come from n2" in text
+
+
 def test_processes_without_a_rank_have_their_numbers(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     states = ["finished", "killed", "killed"]
     alone = {"abi": "none", "mpi": "", "size": -1}

@@ -8,12 +8,14 @@ import fake_native
 import pytest
 from made import made
 from seen_calls import call, computing, request, running, shown
+from some_run import metadata
 from tare._native import Communicator, CurrentCall
 from tare.analysis import where
 from tare.analysis.blocked import ANY
 from tare.analysis.explain import ended
 from tare.analysis.rows import changed
 from tare.reporters.explanation import sentence
+from tare.runs.metadata import Missing
 
 
 def test_who_keeps_the_others_waiting() -> None:
@@ -46,6 +48,52 @@ def test_of_a_rank_without_results_nothing_is_claimed(state: str, why: str) -> N
     assert f"cannot be told, as rank 3 is not seen: ranks 0-2 {waits} for rank 3" in text
     assert "No deadlock" not in text
     assert f"rank 3 unknown: {why}" in text
+
+
+def saved(run: Any, *ranks: int) -> Any:
+    """The run has of these ranks what a keeper saved while they ran, and is over."""
+    for rank in ranks:
+        run.processes[rank] = changed(run.processes[rank], state="unknown", saved=True)
+    run.saved = [Missing(world=0, size=4, ranks=[(rank, rank) for rank in ranks], host="n2")]
+    run.is_running, run.end_ns = False, fake_native.START_NS + 61 * 10**9
+    run.meta = metadata(wall_ns=1, signal=9)
+    return run
+
+
+def test_what_was_saved_of_a_rank_while_it_ran_is_not_its_end() -> None:
+    """It has gone on since: the others had begun more calls than were saved of it."""
+    calls = [call(rank, "MPI_Allreduce") for rank in (0, 1, 3)]
+    counts = {"MPI_Allreduce": {(0, 0): 600, (1, 0): 600, (2, 0): 400, (3, 0): 400}}
+    killed = dict.fromkeys(range(4), "killed")
+    run = saved(running(*calls, computing(2), states=killed, completed=counts), 2, 3)
+    text = " ".join(shown(run).split())
+    assert "ranks 0-1 killed in MPI_Allreduce, begun 60.0 s before the end" in text
+    assert "rank 2 unknown whether it runs; last saved after MPI_Send to rank 0, tag 1" in text
+    assert "rank 3 unknown whether it runs; last saved in MPI_Allreduce" in text
+    assert "running for" not in text and "waited" not in text
+    look = where.look(run)
+    assert (look.is_over, look.waiting, look.waited_for) == (True, frozenset(), frozenset())
+    assert [(row.saved, row.for_ns is None, row.waits_for) for row in look.rows[1:3]] == [
+        (False, False, []),
+        (True, True, []),
+    ]
+    # A launcher has ended ranks 0 and 1, perhaps because of the others.
+    (found,) = ended.findings(run)
+    assert (found.kind, found.ranks, found.function) == ("ended early", (0, 1), "MPI_Allreduce")
+    all_saved = saved(running(states=killed), 0, 1, 2, 3)
+    all_saved.current_calls = []
+    all_saved.ending = "killed by SIGKILL"
+    (found,) = ended.findings(all_saved)
+    assert sentence(found) == (
+        "The command failed: killed by SIGKILL; how 4 of its ranks ended is not known."
+    )
+
+
+def test_of_a_rank_that_was_saved_while_its_calls_were_only_counted_they_are_not_known() -> None:
+    run = saved(running(counted(3), states=dict.fromkeys(range(4), "killed")), 2, 3)
+    text = " ".join(shown(run).split())
+    assert "rank 2 unknown: this run has no call of it" in text
+    assert "rank 3 unknown whether it runs; its last calls, which were only counted, are not known" in text
 
 
 @pytest.mark.parametrize(("is_running", "said"), [(True, " yet"), (False, "")])

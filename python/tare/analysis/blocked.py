@@ -40,9 +40,9 @@ def counts_are_certain(process: Process) -> bool:
     """Whether the counts of its calls say how far the process has come.
 
     Calls in a pause are not counted. A call that failed is, although it may have done nothing, and so is one
-    that an exception left.
+    that an exception left. A rank that was saved while it ran has come further since.
     """
-    missing = process.pauses or process.unmeasured_threads
+    missing = process.saved or not process.has_results or process.pauses or process.unmeasured_threads
     return not (missing or process.failed_communication or process.left_calls)
 
 

@@ -74,6 +74,7 @@ class Row(Placed):
     signal: int | None = None  # the signal that killed the process
     finalized: bool | None = None  # it has left MPI_Finalize
     stopped: bool | None = None  # by a signal or a debugger
+    saved: bool = False  # its calls are those that a keeper saved while it ran
     host: str | None = None
     pid: int | None = None
     inside: bool = False  # True: in the call; False: the call has returned
@@ -101,7 +102,7 @@ class Row(Placed):
 
 # What a row has of the process, and of the current or last call; what a request has of itself.
 _OF_PROCESS = (
-    "world", "rank", "state", "exit_code", "signal", "finalized", "stopped", "host", "pid",
+    "world", "rank", "state", "exit_code", "signal", "finalized", "stopped", "saved", "host", "pid",
 )  # fmt: skip
 _OF_CALL = ("function", "inside", "tag", "source", "source_world", "source_tag", "requests")
 _OF_REQUEST = ("function", "receives", "waited_for", "peer", "peer_world", "tag", "bytes")
@@ -129,7 +130,8 @@ class Look:
 def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     """Calls that are not among those of `standing`, if given, are taken to go on."""
     everything, processes = run.current_calls, run.processes
-    is_over = not any(process.state in ("running", "unknown") for process in processes)
+    going_on = ("running", "unknown") if run.is_running else ("running",)
+    is_over = not any(process.state in going_on for process in processes)
     members, completed = _members(run), _Completed(run)
     # Other threads, as those of OpenMP or of the MPI library itself, wait for no rank and let none go on.
     calls = [call for call in everything if call.made_mpi_calls]
@@ -221,8 +223,8 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 _FOLDED_BY = (
-    "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
-    "root", "tag", "source_tag", "used_file", *PLACE, "polling", "counted",
+    "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "saved", "function",
+    "communicator", "root", "tag", "source_tag", "used_file", *PLACE, "polling", "counted",
 )  # fmt: skip
 
 
@@ -384,7 +386,7 @@ class _Description:
         """Now, if it runs; if it was killed with the whole run, the end of that; else it is not known."""
         if process.state == "running":
             return process.start_ns + process.wall_ns
-        return self._end_ns if self._is_over else None
+        return self._end_ns if self._is_over and process.state != "unknown" else None
 
     def _request(self, request: PendingRequest) -> Pending:
         return Pending(

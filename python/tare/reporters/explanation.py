@@ -519,6 +519,9 @@ def _ended_early(found: Finding) -> str:
 
 
 def _failed(found: Finding) -> str:
+    if not found.ranks and found.calls:
+        ranks = f"{found.calls:,} of its ranks"
+        return f"The command failed: {found.detail}; how {ranks} ended is not known."
     if not found.ranks:
         return f"The command failed, although no process ended early: {found.detail}."
     ended = "ended with" if found.detail.startswith("exit") else "ended:"

@@ -231,20 +231,20 @@ def _lines(rows: Sequence[Row], is_over: bool) -> list[str]:
 
 def _doing(rows: Sequence[Row], is_over: bool) -> str:
     first = rows[0]
-    if first.function is None and first.state == "unknown":
-        if is_over:
-            return "unknown: this run has no results of it"
-        where = "not seen from here" if first.pid else "not started yet, or on another host"
-        return f"unknown: {where} (run `tare where` there)"
     if first.counted:
         return _counted(rows)
+    if first.function is None and first.state == "unknown":
+        if is_over:
+            return f"unknown: this run has no {'call' if first.saved else 'results'} of it"
+        where = "not seen from here" if first.pid else "not started yet, or on another host"
+        return f"unknown: {where} (run `tare where` there)"
     if first.function is None:
         return "has made no call yet" if first.state == "running" else _ended(first)
     if meaning(first.function).ends == "program":
         return _ended(first)
     if first.state == "unknown":
-        doing = "in" if first.inside else "after"
-        return f"unknown whether it runs; last seen {doing} {_call(rows)}"
+        seen, doing = "saved" if first.saved else "seen", "in" if first.inside else "after"
+        return f"unknown whether it runs; last {seen} {doing} {_call(rows)}"
     if first.state != "running":
         since = _time(rows)
         if first.inside:

@@ -52,6 +52,11 @@ def count(found: Iterable[Missing]) -> int:
     return sum(last - first + 1 for missing in found for first, last in missing.ranks)
 
 
+def without_end(of: Run) -> int:
+    """The number of ranks of which it is not known how they ended: they are missing, or were saved before."""
+    return count([*of.missing, *of.saved])
+
+
 def still_running(of: Run) -> list[Missing]:
     """The ranks that run on other hosts, as keepers there have answered although `tare run` is gone."""
     if of.answers is None or of.is_going_on:

@@ -385,7 +385,7 @@ void RunLoader::set_state(Process& process) const {
   const bool is_told = (record.flags & told_living) != 0 && (!process.segment || life == Life::unknown);
   if (is_told) life = Life::lives;
   process.has_results = !is_elsewhere(process);
-  if (!process.has_results) life = Life::unknown;
+  if (!process.has_results || (record.flags & saved_living) != 0) life = Life::unknown;
   const auto living = life == Life::lives ? State::running : State::unknown;
   switch (record.state) {
     case ProcessState::aborted:

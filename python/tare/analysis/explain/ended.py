@@ -10,6 +10,7 @@ from tare.analysis import endings, ranks, where
 from tare.analysis.explain.finding import Finding
 from tare.analysis.groups import grouped
 from tare.analysis.rows import place_of
+from tare.runs import missing
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -39,7 +40,7 @@ def findings(run: Run, seen: tuple[Run, Look] | None = None) -> list[Finding]:
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
-    early = endings.first(judged, others=bool(run.missing))
+    early = endings.first(judged, others=missing.without_end(run) > 0)
     unwell = [process for process in judged if process.state in endings.EARLY]
     if not unwell:
         is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
@@ -108,7 +109,7 @@ def _deadlock(found: Deadlock, run: Run) -> Finding:
 
 
 def _failed(run: Run) -> list[Finding]:
-    """The command reported an error, although every process came to its end; the ranks that reported it."""
+    """The command reported an error, although no process is known to have ended early; who reported it."""
     if not run.meta.exit_code and not run.meta.signal:
         return []
     by_code = grouped(
@@ -119,6 +120,7 @@ def _failed(run: Run) -> list[Finding]:
     return [
         Finding(
             kind="failed",
+            calls=missing.without_end(run),
             ranks=tuple(sorted({process.rank for process in of})),
             detail=run.ending
             if not of or of[0].exit_code == run.meta.exit_code
