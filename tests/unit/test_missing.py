@@ -128,6 +128,21 @@ def test_of_one_rank_that_is_missing_sentences_say_it(given: dict[str, Any], why
 
 
 def test_where_they_ran_is_no_guess() -> None:
+def test_of_open_mpi_it_is_known_what_it_does_not_hand_on() -> None:
+    command = ["mpirun", "-x", "A", "-x", "B", "--host", "n1:2,n2:2", "-n", "4", "a"]
+    here = [made(Process, rank=rank, mpi="Open MPI v4.1.4") for rank in (0, 1)]
+    (said,) = said_of(OF_MPMD, command=command, processes=here, exit_code=0)
+    assert said == (
+        "ranks 1-2 of 3 are missing: with `-x` in the command Open MPI does not hand tare's environment "
+        '(LD_PRELOAD, TARE_*) on to other hosts; instead of `-x A -x B` set OMPI_MCA_mca_base_env_list="A;B"'
+    )
+    for guessed in ([*command[:1], *command[5:]], ["bash", *command]):
+        (said,) = said_of(OF_MPMD, command=guessed, processes=here, exit_code=0)
+        assert "they probably started without" in said
+    (said,) = said_of(OF_MPMD, command=command, processes=[made(Process, mpi="MPICH 4.1")], exit_code=0)
+    assert "they probably started without" in said
+
+
     """It is said whatever else may have happened; a name of a host comes from a file."""
     found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n\x1b2")]
     (said,) = said_of(found, exit_code=0, command=["env", "-i", "a"])

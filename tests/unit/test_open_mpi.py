@@ -7,7 +7,7 @@ import re
 import pytest
 from environments import ROOT
 from tare.measuring.launch import OF_USERS, VARIABLES
-from tare.measuring.open_mpi import NAMES, handed_on
+from tare.open_mpi import NAMES, handed_on
 
 OURS = ["LD_PRELOAD", "TARE_RUN_DIR"]
 # The referee works on one node.

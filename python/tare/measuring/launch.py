@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from tare import programs, streams
+from tare import open_mpi, programs, streams
 from tare.errors import CommandError
-from tare.measuring import library, open_mpi, sanitizers, signals, tared
+from tare.measuring import library, sanitizers, signals, tared
 from tare.runs import directory
 from tare.runs.metadata import Metadata, Options
 

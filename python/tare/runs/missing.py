@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tare import rank_numbers, units
+from tare import open_mpi, rank_numbers, units
 from tare.runs import runner
 from tare.runs.metadata import Launched, Missing
 from tare.streams import visible
@@ -140,6 +140,12 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return f"{they} called MPI unseen by tare, as is said of {them}"
     taken = _taken_by(meta.command)
     if taken:
+    is_open_mpi = any("Open MPI" in process.mpi for process in of.processes)
+    if is_open_mpi and (option := open_mpi.own_choice(meta.command)):
+        return (
+            f"with `{option}` in the command Open MPI does not hand tare's environment (LD_PRELOAD, TARE_*) "
+            f'on to other hosts; instead of `-x A -x B` set {open_mpi.NAMES}="A;B"'
+        )
         return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     started = (
         f"{they} probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "

@@ -16,9 +16,16 @@ LAUNCHER = re.compile(r"(mpiexec|mpirun|orterun|prterun)(\.\w+)?")
 OWN_CHOICE = {"-x", "--x", "-app", "--app", "-am", "--am", "-tune", "--tune"}
 
 
+def own_choice(command: Sequence[str]) -> str:
+    """The option of the command with which the user chooses what is handed on; empty: there is none."""
+    if not command or not LAUNCHER.fullmatch(PurePath(command[0]).name):
+        return ""
+    return next((word for word in command if word in OWN_CHOICE), "")
+
+
 def handed_on(command: Sequence[str], environment: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """A variable that has these handed on; nothing if the command is no such launcher, or chooses itself."""
-    if not LAUNCHER.fullmatch(PurePath(command[0]).name) or OWN_CHOICE & set(command):
+    if not LAUNCHER.fullmatch(PurePath(command[0]).name) or own_choice(command):
         return {}
     before = environment.get(NAMES)
     return {
