@@ -293,6 +293,8 @@ def test_nothing_is_bound_on_a_network_unless_asked(
         for host in hosts.hosts:
             assert not listened(tared_on(hosts, host), host)
         finish()
+    told = subprocess.run([tare, "info", run], capture_output=True, text=True, check=True).stdout
+    assert "! monitoring: 2 of 3 nodes could not reach the first one" in " ".join(told.split())
 
 
 def listened(pid: int, host: Host) -> list[str]:

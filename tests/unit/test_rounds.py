@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import made_rounds
 import pytest
+from fake_recording import fake_recording, shown
 from hypothesis import given
 from hypothesis import strategies as some
 from made_rounds import Made, Metric, add_chunks, decoded, named, rank_set, record
@@ -236,6 +237,24 @@ def test_a_run_that_hangs_has_no_rates(hosts: Hosts, capsys: pytest.CaptureFixtu
     else:
         assert "no round has come" not in told and "Time now" in told
         assert [row["event"] for row in rows] == ["MPI_Send", "residual"]
+
+
+def test_that_each_round_has_a_part_of_the_ranks_is_said(
+    hosts: Hosts, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two nodes have stored rounds, each of its own ranks: `tare top`, and all that read the run, say so."""
+    alone = "monitoring: 1 of 2 nodes could not reach the first one"
+    directory.write_meta(hosts.run, metadata(options=Options(monitor="1s")))
+    hosts.add(names(), *growing(4, 0))
+    for number in (1, 2):
+        top(hosts.run, once=True)
+        assert (f"! {alone}" in " ".join(capsys.readouterr().out.split())) == (number == 2)
+        top(hosts.run, json=True)
+        lines = json.loads(capsys.readouterr().out)["warnings"]
+        assert [line[: len(alone)] for line in lines] == [alone] * (number - 1)
+        hosts.add(names(), *growing(4, 0), host="b")
+    recording = fake_recording(hosts.run, monkeypatch, Options(monitor="1s"))
+    assert lines[0] in recording.warnings and lines[0] in " ".join(shown(recording).split())
 
 
 def test_nothing_yet_is_nothing(hosts: Hosts) -> None:

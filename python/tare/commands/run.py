@@ -16,7 +16,7 @@ from tare.measuring import launch, limits, monitoring, unseen, user_objects
 from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
-from tare.runs import directory, patterns
+from tare.runs import directory, patterns, rounds
 from tare.runs.metadata import DEFAULT_STACK_RATE, Options
 
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
@@ -307,7 +307,8 @@ def run(
         return _exit_code(measured)
     if quiet:
         # An error is never quiet.
-        for line in [*_notes(measured), *_unmeasured(measured, expect_records=not forward)]:
+        apart = rounds.of_nodes_alone(len(rounds.of_directory(measured.run_dir)))
+        for line in [*_notes(measured), *apart, *_unmeasured(measured, expect_records=not forward)]:
             streams.tell(f"tare: {line}")
     else:
         _summarize(measured, expect_records=not forward)
@@ -507,18 +508,6 @@ def _print_summary(measured: Measured) -> None:
     summary.after_run(out, recording, _notes(measured))
 
 
-def _nodes_alone(measured: Measured) -> list[str]:
-    from tare.runs import rounds
-
-    files = len(rounds.of_directory(measured.run_dir))
-    if files < 2:
-        return []
-    return [
-        f"--monitor: {files - 1} of {files} nodes could not reach the first one all the time and stored "
-        "rounds of their own; --monitor=...,listen=NETWORK says where nodes may connect (docs/monitoring.md)"
-    ]
-
-
 def _notes(measured: Measured) -> list[str]:
     """What went wrong after the command had ended, and what to do."""
     collected = measured.collected
@@ -527,7 +516,6 @@ def _notes(measured: Measured) -> list[str]:
         notes.append(measured.trouble)
     if measured.unmonitored:
         notes.append(measured.unmonitored)
-    notes.extend(_nodes_alone(measured))
     if collected and collected.running:
         running = units.number_of(collected.running, "process still runs", "processes still run")
         notes.append(f"{running}; `tare recover {measured.run_dir}` takes the rest later")

@@ -14,7 +14,7 @@ from tare.commands import DirectoryAlone, Json, followed, print_json
 from tare.errors import CommandError, TareError
 from tare.options import Option
 from tare.runs import directory, runner
-from tare.runs.rounds import chosen_filter, names_of_filters
+from tare.runs.rounds import chosen_filter, names_of_filters, of_nodes_alone
 
 if TYPE_CHECKING:
     from tare._native import Kind
@@ -116,6 +116,8 @@ def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
     activities = live.activities(now_ns)
     silent_ns = 0 if now_ns is None else live.silence_ns(now_ns)
     reporter.show(out, run, live.rounds, live.last, activities, silent_ns)
+    for line in of_nodes_alone(live.files):
+        out.paragraph(line, "! ")
     if shown := _shown(live, activities, event):
         shades = heat.SHADES if out.draws else heat.PLAIN_SHADES
         reporter.show_heat(out, heat.text_lines(*shown, live.columns.of(*shown), shades))
@@ -153,6 +155,7 @@ def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> Non
         "lost_ranks": str(live.lost_ranks) or None,
         "taken": live.taken,
         "lost": live.lost,
+        "warnings": of_nodes_alone(live.files),
         "histogram": _histogram(live, activities, event),
         "rows": [vars(activity) for activity in activities],
     }

@@ -188,6 +188,11 @@ class Live:
             found += self.update()
 
     @property
+    def files(self) -> int:
+        """The number of nodes that have stored rounds."""
+        return len(self._hosts)
+
+    @property
     def last(self) -> Round | None:
         """The round that began last."""
         known = [host.last for host in self._hosts.values() if host.last]

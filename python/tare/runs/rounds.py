@@ -20,6 +20,17 @@ STATISTICS = "statistics"
 OUTSIDE_PHASES = "(none)"
 
 
+def of_nodes_alone(files: int) -> list[str]:
+    """What is to be said of a run with so many files of rounds: one is enough for a tree of all nodes."""
+    if files < 2:
+        return []
+    return [
+        f"monitoring: {files - 1} of {files} nodes could not reach the first one all the time and stored "
+        "rounds of their own, so that each round has a part of the ranks; --monitor=...,listen=NETWORK says "
+        "where nodes may connect (docs/monitoring.md)"
+    ]
+
+
 class RoundFile:
     """One file of rounds. What is added to it later comes with a later `read`."""
 

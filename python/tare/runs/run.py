@@ -482,6 +482,8 @@ class Run(Tables):
             lines = [*lines, WEIGHED]
         if self.meta.options.budget is not None:
             lines = [*lines, *self._thinned()]
+        if self.meta.options.monitor is not None:
+            lines = [*lines, *rounds.of_nodes_alone(len(self.round_files()))]
         lines = [*lines, *missing.sentences(self)]
         return [*lines, self.unread] if self.unread else lines
 
