@@ -63,6 +63,10 @@ def test_a_part_without_the_library(
         assert said in words(shown.stdout + shown.stderr), verb
     for verb in ("info", "explain"):
         assert said in " ".join(read(mpi, tare, verb, run_dir)["warnings"]), verb
+    # It is not known where they ran.
+    there = start(mpi, tmp_path, tare, "recover", run_dir, "--launch", "false {host}")
+    assert there.returncode == 1 and "nothing was started, as this run does not know on which" in there.stderr
+    assert said in words(there.stdout)
     from tare.page import content
     from tare.runs.run import open_run
 

@@ -102,8 +102,11 @@ def recover(
         streams.say(f"  {why_not_yet}")
     if not (left or collected.kept):
         searched.add(os.uname().nodename)
-    for line in missing.sentences(open_run(run), searched, living):
+    after = open_run(run)
+    for line in missing.sentences(after, searched, living):
         streams.say(f"  {line}")
+    if names_nodes and not (asked or troubles or lives) and after.missing:
+        troubles.append(elsewhere.NOWHERE)
     if failure := why_kept or unwritten or "; ".join(troubles):
         raise CommandError(failure)
 

@@ -16,6 +16,10 @@ from tare.errors import CommandError, UsageError
 HOST = "{host}"
 HOSTS = "{hosts}"
 # A run may come from elsewhere, and its names of nodes become words of a command, and of a shell of ssh.
+NOWHERE = (
+    "--launch: nothing was started, as this run does not know on which hosts the missing ranks ran; name one "
+    "in COMMAND instead of {host}, or give a COMMAND that starts a program on all (docs/nodes.md)"
+)
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
