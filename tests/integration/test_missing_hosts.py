@@ -33,6 +33,8 @@ def test_all_say_who_is_missing_until_the_other_host_is_recovered(job: Job, opti
     told = words(job.do(job.here, "info"))
     assert "ranks 2 of 4 on 1 host, 2 running, 2 missing" in told
     assert "ranks 2-3 of 4 are missing: what ranks record on node1 is read there" in told
+    told = words(job.do(job.there, "info"))
+    assert "ranks 0-1 of 4 are missing: what ranks record on node0 is read there" in told
     job.kill_with_keepers()
     said = " ".join(running.communicate(timeout=PATIENCE_S)[1].split())
     assert job.sentence() in said

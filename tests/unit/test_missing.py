@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from tare._native import Process
 from tare.errors import CommandError
 from tare.runs import missing
 from tare.runs.asking import RUNNER, Answers
-from tare.runs.metadata import Launched, Missing, Unseen, decode, encode
+from tare.runs.metadata import Launched, Missing, Runner, Unseen, decode, encode
 
 OF_MPMD = [Missing(world=0, size=3, ranks=[(1, 2)])]
 
@@ -127,7 +128,6 @@ def test_of_one_rank_that_is_missing_sentences_say_it(given: dict[str, Any], why
     assert " them" not in said and " they p" not in said
 
 
-def test_where_they_ran_is_no_guess() -> None:
 def test_of_open_mpi_it_is_known_what_it_does_not_hand_on() -> None:
     command = ["mpirun", "-x", "A", "-x", "B", "--host", "n1:2,n2:2", "-n", "4", "a"]
     here = [made(Process, rank=rank, mpi="Open MPI v4.1.4") for rank in (0, 1)]
@@ -143,6 +143,7 @@ def test_of_open_mpi_it_is_known_what_it_does_not_hand_on() -> None:
     assert "they probably started without" in said
 
 
+def test_where_they_ran_is_no_guess() -> None:
     """It is said whatever else may have happened; a name of a host comes from a file."""
     found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n\x1b2")]
     (said,) = said_of(found, exit_code=0, command=["env", "-i", "a"])
@@ -161,6 +162,16 @@ def test_of_open_mpi_it_is_known_what_it_does_not_hand_on() -> None:
     )
     (said,) = said_of(found, is_going_on=True)
     assert "what ranks record on n\\x1b2 is read there" in said
+
+
+def test_of_the_host_of_tare_run_the_name_is_known() -> None:
+    """The ranks there write nothing while they run: on other hosts nobody says where they are."""
+    elsewhere = Runner(pid=7, start_ticks=1, machine="fedcba9876543210")
+    (said,) = said_of(OF_MPMD, is_going_on=True, host="n0", runner=elsewhere)
+    assert "missing: what ranks record on n0 is read there" in said
+    here = Runner(pid=7, start_ticks=1)
+    (said,) = said_of(OF_MPMD, is_going_on=True, host=os.uname().nodename, runner=here)
+    assert "missing: what ranks record on another host is read there" in said
 
 
 def test_who_was_asked_in_vain_is_said() -> None:

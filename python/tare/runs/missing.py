@@ -126,8 +126,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     is_one = count([missing]) == 1
     they, them, their = ("it", "it", "its") if is_one else ("they", "them", "their")
     if of.is_going_on:
-        silent = of.answers is not None and of.answers.runner_is_silent
-        return _unseen(missing.host or (meta.host if silent else None), of)
+        return _unseen(missing.host or _host_of_runner(of), of)
     if missing.host and (lost := _lost(missing, missing.host, of, searched)):
         return lost
     host = missing.host or uncollected_host(of)
@@ -140,13 +139,13 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return f"{they} called MPI unseen by tare, as is said of {them}"
     taken = _taken_by(meta.command)
     if taken:
+        return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     is_open_mpi = any("Open MPI" in process.mpi for process in of.processes)
     if is_open_mpi and (option := open_mpi.own_choice(meta.command)):
         return (
             f"with `{option}` in the command Open MPI does not hand tare's environment (LD_PRELOAD, TARE_*) "
             f'on to other hosts; instead of `-x A -x B` set {open_mpi.NAMES}="A;B"'
         )
-        return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     started = (
         f"{they} probably started without tare's environment (LD_PRELOAD, TARE_*), which env -i, another "
         f"LD_PRELOAD, or a launcher that hands nothing on takes from {them}; or the run directory is not on "
@@ -224,6 +223,13 @@ def _taking(host: str | None, of: Run) -> str:
     in_slurm = "SLURM_JOB_ID" in of.meta.environment
     launch = "srun -w {hosts} --ntasks-per-node=1" if in_slurm else "ssh {host}"
     return f"{takes}, or from here {recovery(of)[:-1]} --launch '{launch}'`"
+
+
+def _host_of_runner(of: Run) -> str | None:
+    """The host of `tare run` if nothing of it is seen here: ranks whose host nobody tells are there."""
+    if of.answers is not None:
+        return of.meta.host if of.answers.runner_is_silent else None
+    return of.meta.host if of.meta.runner is not None and not runner.is_here(of.meta) else None
 
 
 def _unseen(host: str | None, of: Run) -> str:
