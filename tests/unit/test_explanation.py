@@ -163,7 +163,7 @@ def test_what_a_lack_of_processors_costs_is_told_as_far_as_it_is_known() -> None
     lost = replace(crowd, kind="descheduled", lost_ns=800_000_000, most_ns=3_000_000_000)
     assert explanation.sentence(lost) == (
         "Descheduled: something else runs on the processors of ranks 0-3, which could have run for another "
-        "3.00 s; the ranks lose 20.0 % of the ranks' time by it, most in MPI_Recv at "
+        "3.00 s; the ranks lose 20.0 % of their time by it, most in MPI_Recv at "
         "solver.c:12 (in step). What else is said may be due to that."
     )
 

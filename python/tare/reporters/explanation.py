@@ -395,7 +395,8 @@ def _no_processor(found: Finding) -> str:
     else:
         said += " wait for these as well as for one another"
     if found.lost_ns:
-        said += f"; the ranks lose {_takes(found)} by it, most in {_call(found.function, found.at)}"
+        lost = units.percent(found.share)
+        said += f"; the ranks lose {lost} of their time by it, most in {_call(found.function, found.at)}"
     elif found.function:
         said += (
             f"; {_takes(found)} in MPI is no wait for another rank, most in {_call(found.function, found.at)}"
