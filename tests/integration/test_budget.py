@@ -187,7 +187,9 @@ def test_shares_are_of_the_time_that_was_measured(mpi: MpiEnvironment, tare: Pat
     program = compile_c(mpi, [PROGRAMS / "neighbours.c"], tmp_path / "neighbours")
     measured = measure(tare, mpi, 2, [program, "1"], tmp_path / "run", "--budget", "0.1%")
     for process in package.open(measured.directory).processes:
-        assert process.threads_ns == pytest.approx(process.net_ns - process.counted_ns, abs=2)
+        # A call that was interrupted may stand for others that were not.
+        measured_ns = max(process.net_ns - process.counted_ns, min(process.mpi_ns, process.net_ns))
+        assert process.threads_ns == pytest.approx(measured_ns, abs=2)
         # It does the same all the time.
         assert process.counted_ns / process.net_ns == pytest.approx(process.counted / process.calls, abs=0.25)
         assert process.counted_ns > 0.2 * process.net_ns
