@@ -35,6 +35,16 @@ class StructureTest : public ScriptedRun {
       rank.call("MPI_Barrier", in_call);
     }
   }
+  // In iteration 70, rank 1 computes 8000 longer; rank 0 waits for it in the barrier, which both leave together.
+  void iterate_with_a_long_one() {
+    iterate(70, {1});
+    ranks[0].compute(1000);
+    ranks[1].compute(9000);
+    for (Script& rank : ranks) rank.at(1);
+    ranks[0].call("MPI_Barrier", 9000);
+    ranks[1].call("MPI_Barrier", 1000);
+    iterate(69, {1});
+  }
   std::string names() const {
     std::string all;
     for (const DetectedPhase& phase : found.phases) all += phase_name(phase.kind);
@@ -83,15 +93,8 @@ TEST_F(StructureTest, TheThreadThatCallsMpiIsTheRank) {
   EXPECT_EQ(loop(0)->iterations, 500U);
 }
 
-// In iteration 70, rank 1 computes 8000 longer; rank 0 waits for it in the barrier, which both leave together.
 TEST_F(StructureTest, ACurveHasTheTimeTheImbalanceAndTheWaitsOfEachIteration) {
-  iterate(70, {1});
-  ranks[0].compute(1000);
-  ranks[1].compute(9000);
-  for (Script& rank : ranks) rank.at(1);
-  ranks[0].call("MPI_Barrier", 9000);
-  ranks[1].call("MPI_Barrier", 1000);
-  iterate(69, {1});
+  iterate_with_a_long_one();
   find();
   ASSERT_EQ(found.loops.size(), 2U);
   auto timeline = Timeline::read(*run);
@@ -138,13 +141,7 @@ TEST_F(StructureTest, WhereTheTraceHasGapsIterationsCorrespondByTime) {
     ranks[1].call("MPI_Barrier", 1000);
   }
   ranks[0].is_left_out(40000, 1);
-  iterate(70, {1});
-  ranks[0].compute(1000);
-  ranks[1].compute(9000);
-  for (Script& rank : ranks) rank.at(1);
-  ranks[0].call("MPI_Barrier", 9000);
-  ranks[1].call("MPI_Barrier", 1000);
-  iterate(69, {1});
+  iterate_with_a_long_one();
   find();
   ASSERT_EQ(found.loops.size(), 2U);
   ASSERT_EQ(found.loops[0].iterations, 140U);
