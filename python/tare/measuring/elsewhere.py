@@ -15,11 +15,11 @@ from tare.errors import CommandError, UsageError
 # In the command: the node, for a command for each node, or all nodes with commas between them.
 HOST = "{host}"
 HOSTS = "{hosts}"
-# A run may come from elsewhere, and its names of nodes become words of a command, and of a shell of ssh.
 NOWHERE = (
     "--launch: nothing was started, as this run does not know on which hosts the missing ranks ran; name one "
     "in COMMAND instead of {host}, or give a COMMAND that starts a program on all (docs/nodes.md)"
 )
+# A run may come from elsewhere, and its names of nodes become words of a command, and of a shell of ssh.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
