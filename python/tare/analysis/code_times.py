@@ -273,7 +273,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
             source=functions.meaning(row.function).source,
             world=row.world if by_rank else None,
             rank=row.rank if by_rank else None,
-            pid=row.pid if by_rank and row.rank < 0 else None,
+            pid=row.pid,
             time_ns=row.time_ns,
             error_ns=error_ns,
             with_callees_ns=row.time_ns,
