@@ -47,11 +47,6 @@ def ranks_of(run: Run) -> int:
     return len(run.processes) + missing.count(run.missing)
 
 
-def lacks_ranks(run: Run) -> bool:
-    """Whether sums over all ranks lack some: their results are missing, or were saved while they ran."""
-    return bool(run.missing or run.saved)
-
-
 def failure_reason(run: Run) -> str | None:
     """Why its times are not those of the whole program, in words; None if it ended well."""
     if run.unread:

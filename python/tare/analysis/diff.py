@@ -12,14 +12,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from tare.analysis import regions
-from tare.analysis.comparable import lacks_ranks
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.groups import grouped
 from tare.analysis.profile import summed
 from tare.analysis.ranks import are_mpi_shares_known
 from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET, contains_program, meaning
+from tare.runs import missing
 
 if TYPE_CHECKING:
     from tare._native import Process
@@ -73,9 +72,8 @@ class Difference:
     figures: dict[str, Comparison]  # by metric
     functions: list[Line]  # one for each function
     sites: list[Line]  # one for each function at each call site
-    regions: list[
-        RegionLine
-    ]  # none, unless all runs know all of theirs; the largest change of idle time first
+    # None, unless all runs know all of theirs; the largest change of idle time first.
+    regions: list[RegionLine]
     # The metrics that are no times and no estimates; none if runs lack ranks: then sums are not compared.
     exact: tuple[str, ...]
 
@@ -111,10 +109,14 @@ def gate(found: Difference, metric: str, threshold: float) -> Gate:
 
 def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     """Welch's t-test of every figure, with Holm's correction for figures, functions and call sites each."""
-    is_whole = not any(map(lacks_ranks, (*base, *new)))
+    is_whole = not any(map(missing.incomplete, (*base, *new)))
     estimates = any(run.has_counted_time for run in (*base, *new))
     exact = () if not is_whole else ("calls",) if estimates else COUNTED
-    sides = ([_figures(run) for run in base], [_figures(run) for run in new])
+    known = [[_known_regions(run) for run in side] for side in (base, new)]
+    sides = [
+        [_figures(run, found) for run, found in zip(side, of_side, strict=True)]
+        for side, of_side in zip((base, new), known, strict=True)
+    ]
     figures = {
         metric: compare(*([run[metric] for run in side] for side in sides), exact=metric in exact)
         for metric in METRICS
@@ -131,7 +133,7 @@ def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
         exact=exact,
         by_site=True,
     )
-    of_regions = _regions(base, new)
+    of_regions = _regions(known)
     correct(list(figures.values()))
     for lines in (functions, sites):
         correct([comparison for line in lines for comparison in (line.time_ns, line.calls, line.bytes)])
@@ -139,7 +141,7 @@ def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
     return Difference(figures, functions, sites, of_regions, exact)
 
 
-def _figures(run: Run) -> dict[str, float]:
+def _figures(run: Run, known_regions: Sequence[Region] | None) -> dict[str, float]:
     """The metrics of a run that are known; times in nanoseconds."""
     processes = run.processes
     found: dict[str, float] = {
@@ -152,9 +154,8 @@ def _figures(run: Run) -> dict[str, float]:
         found["computing"] = _mean(processes, useful_ns)
     if all(each.is_known for each in everything):
         found["bytes"] = sum(each.bytes for each in everything)
-    known = _known_regions(run)
-    if known is not None and processes:
-        found["idle"] = sum(region.idle_ns for region in known) / len(processes)
+    if known_regions is not None and processes:
+        found["idle"] = sum(region.idle_ns for region in known_regions) / len(processes)
     if any(process.scheduling.observed_ns for process in processes):
         found["descheduled"] = _mean(processes, lambda process: process.scheduling.descheduled_ns)
         if not run.has_counted_time:  # else it is not known what was outside of calls
@@ -323,28 +324,26 @@ def _known_regions(run: Run) -> list[Region] | None:
     return None if regions.limits(found, rows) else found
 
 
-def _grouped(keys: Sequence[Hashable], found: Sequence[Region]) -> dict[Hashable, list[Region]]:
-    by_key = grouped(zip(keys, found, strict=True), lambda each: each[0])
-    return {key: [region for _, region in of_key] for key, of_key in by_key.items()}
-
-
-def _regions(base: Sequence[Run], new: Sequence[Run]) -> list[RegionLine]:
-    known = [[_known_regions(run) for run in side] for side in (base, new)]
+def _regions(known: Sequence[Sequence[list[Region] | None]]) -> list[RegionLine]:
+    """Those of the runs of both sides; none if a run does not know all of its own."""
     if any(found is None for side in known for found in side):
         return []
-    sides = [[found or [] for found in side] for side in known]
-    keys = _keys(*([[("", region) for region in found] for found in side] for side in sides))
-    values: list[list[dict[Hashable, list[Region]]]] = []
+    base, new = ([[("", region) for region in found or ()] for found in side] for side in known)
     places: dict[Hashable, Region] = {}
-    for of_side, side in zip(keys, sides, strict=True):
-        for of, found in zip(of_side, side, strict=True):
-            places |= zip(of, found, strict=True)  # the last one, of the new runs, provides the line
-        values.append([_grouped(of, found) for of, found in zip(of_side, side, strict=True)])
+    sums: list[list[dict[Hashable, list[Region]]]] = []
+    for of_side, side in zip(_keys(base, new), known, strict=True):
+        sums.append([])
+        for keys, found in zip(of_side, side, strict=True):
+            of_run: dict[Hashable, list[Region]] = {}
+            for key, region in zip(keys, found or (), strict=True):
+                places[key] = region  # the last one, of the new runs, provides the line
+                of_run.setdefault(key, []).append(region)
+            sums[-1].append(of_run)
     lines = []
     for key, place in places.items():
         idle_ns, time_ns, calls = (
             compare(
-                *([sum(getattr(each, name) for each in run.get(key, ())) for run in side] for side in values),
+                *([sum(getattr(each, name) for each in run.get(key, ())) for run in side] for side in sums),
                 exact=name == "calls",
             )
             for name in ("idle_ns", "time_ns", "calls")

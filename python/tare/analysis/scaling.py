@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.comparable import lacks_ranks
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed, useful_ns
 from tare.analysis.profile import summed
 from tare.analysis.ranks import of_largest_world
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET
+from tare.runs import missing
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -108,7 +108,7 @@ def _ranks(run: Run) -> int:
 
 def _all_useful_ns(run: Run) -> int | None:
     """The useful time of all ranks; None if some are missing."""
-    return None if lacks_ranks(run) else sum(map(useful_ns, of_largest_world(run.processes)))
+    return None if missing.incomplete(run) else sum(map(useful_ns, of_largest_world(run.processes)))
 
 
 def _efficiency(run: Run) -> Efficiency:

@@ -37,7 +37,9 @@ LISTED = 8
 ESTIMATED = (
     "Bytes and times in calls are estimates for the whole run, where some were only counted (docs/budget.md)."
 )
-INCOMPLETE = "Calls, bytes and times in calls, sums over all ranks, are not compared: results are missing."
+INCOMPLETE = (
+    "Sums over all ranks (calls, bytes, times in calls) are not compared: results of some are missing."
+)
 REGION_NOTE = "Parallel regions: time in which threads of their teams are idle, summed over all ranks."
 CODE_NOTE = (
     "Functions of the program: processor time by samples of stacks. ±: half of the 95 % interval of the "

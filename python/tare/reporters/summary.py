@@ -219,7 +219,7 @@ def apart(recording: Run, jobs: int) -> str:
 
 def _first_end(recording: Run) -> str | None:
     """Who ended before the others did, and how, as far as that was seen."""
-    found = endings.first(recording.processes, others=missing.without_end(recording) > 0)
+    found = endings.first(recording.processes, others=missing.incomplete(recording) > 0)
     if found is None:
         return None
     earliest = min(found.processes, key=endings.end_ns)

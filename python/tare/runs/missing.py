@@ -52,8 +52,8 @@ def count(found: Iterable[Missing]) -> int:
     return sum(last - first + 1 for missing in found for first, last in missing.ranks)
 
 
-def without_end(of: Run) -> int:
-    """The number of ranks of which it is not known how they ended: they are missing, or were saved before."""
+def incomplete(of: Run) -> int:
+    """The number of ranks of which not all results are here: missing ones, and those saved while they ran."""
     return count([*of.missing, *of.saved])
 
 

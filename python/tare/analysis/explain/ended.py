@@ -40,7 +40,7 @@ def findings(run: Run, seen: tuple[Run, Look] | None = None) -> list[Finding]:
     # A program may end its own children, as Python's pools do. Ranks, it may not.
     may_end = run.meta.exit_code == 0
     judged = [process for process in run.processes if process.rank >= 0 or not may_end]
-    early = endings.first(judged, others=missing.without_end(run) > 0)
+    early = endings.first(judged, others=missing.incomplete(run) > 0)
     unwell = [process for process in judged if process.state in endings.EARLY]
     if not unwell:
         is_measured = ranks.use_mpi(run.processes) or run.meta.options.sources
@@ -120,7 +120,7 @@ def _failed(run: Run) -> list[Finding]:
     return [
         Finding(
             kind="failed",
-            calls=missing.without_end(run),
+            calls=missing.incomplete(run),
             ranks=tuple(sorted({process.rank for process in of})),
             detail=run.ending
             if not of or of[0].exit_code == run.meta.exit_code
