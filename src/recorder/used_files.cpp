@@ -82,8 +82,12 @@ std::uint32_t entry_of(const NamedFile& file) noexcept {
   prepare(*table);
   const std::uint64_t hash = bytes == 0 ? file.device ^ file.inode << 20 : hash_of(file.name, bytes);
   std::uint32_t slot = mixed(hash) % slots;
-  for (; entry_slots[slot] != 0; slot = (slot + 1) % slots)
-    if (is_same(*table, table->files[entry_slots[slot]], file, bytes)) return entry_slots[slot];
+  for (; entry_slots[slot] != 0; slot = (slot + 1) % slots) {
+    FileEntry& entry = table->files[entry_slots[slot]];
+    if (!is_same(*table, entry, file, bytes)) continue;
+    if (entry.kind == format::FileKind::unknown) entry.kind = file.kind;  // MPI-IO knows the name alone
+    return entry_slots[slot];
+  }
   if (table->head.files >= format::file_capacity || bytes > format::file_names_bytes - table->head.name_bytes)
     return format::file_without_room;
   const std::uint32_t number = add_entry(*table, file, bytes);

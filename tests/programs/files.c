@@ -157,12 +157,13 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(argv[1], "kill") == 0 && rank == 1) raise(SIGKILL);
   MPI_File shared;
-  snprintf(name, sizeof name, "/shared");
-  char path[512];
-  snprintf(path, sizeof path, "%s%s", argv[2], name);
+  CHECK(chdir(argv[2]) == 0);
+  const char* path = "./shared";
   CHECK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &shared) == MPI_SUCCESS);
   MPI_File_write_at(shared, rank * 4096L, buffer, 4096, MPI_BYTE, MPI_STATUS_IGNORE);
   MPI_File_close(&shared);
+  const int again = open(path, O_RDONLY);
+  CHECK(again >= 0 && read(again, buffer, 100) == 100 && close(again) == 0);
   MPI_Finalize();
 #else
   if (strcmp(argv[1], "counts") == 0) counts(argv[2]);

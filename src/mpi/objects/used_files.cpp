@@ -53,6 +53,7 @@ std::uint32_t entry_of(const char* name) noexcept {
   if (!is_absolute && getcwd(path, PATH_MAX) != nullptr) {
     bytes = std::strlen(path);
     if (bytes == 0 || path[bytes - 1] != '/') path[bytes++] = '/';
+    while (name[0] == '.' && name[1] == '/') name += 2;  // as POSIX names the file
   }
   const std::size_t more = strnlen(name, sizeof path - bytes);
   std::memcpy(path + bytes, name, more);
