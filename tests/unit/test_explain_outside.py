@@ -32,6 +32,7 @@ def call(function: str, rank: int, time_ms: float, *, calls: int = 10, bytes: in
     return SimpleNamespace(
         function=function,
         rank=rank,
+        pid=None if rank >= 0 else 100 + rank,
         time_ns=int(time_ms * MS),
         max_ns=int(time_ms * MS / calls),
         calls=calls,
@@ -95,10 +96,11 @@ def basis(
         ranks=ranks,
         has_threads=False,
         is_estimated=False,
-        useful_ns={rank: int(useful_ms * MS) for rank in range(ranks)},
+        useful_ns_of=lambda process: int(useful_ms * MS),
         processes=[
             SimpleNamespace(
                 rank=rank,
+                pid=100 + rank,
                 counted_ns=0,
                 pauses=0,
                 state=state,
@@ -247,6 +249,20 @@ def test_what_one_thread_computes_outside_of_regions() -> None:
     assert (found.most_ns, found.time_ns, found.gain_ns) == (600 * MS, 450 * MS, 450 * MS)
     # Who was killed may have been in a region that has not ended.
     assert threads.idle_threads(basis(ranks=1, regions=team, state="killed"), told()) == []
+
+
+def test_of_processes_without_mpi_each_computes_outside_of_its_own_regions() -> None:
+    """Two processes are in regions for 400 of 1,000 ms, one with 4 threads and one with 2."""
+    teams = [thread(-1, number, 400, 400, regions=not number) for size in (4, 2) for number in range(size)]
+    for each in teams[4:]:
+        each.pid = 77
+    of = basis(regions=teams)
+    for process, pid in zip(of.processes, (99, 77), strict=True):
+        process.rank, process.pid = -1, pid
+    [found] = threads.idle_threads(of, told())
+    assert (found.kind, found.calls, found.most_ns) == ("serial computing", 4, 600 * MS)
+    assert (found.time_ns, found.gain_ns, found.ranks) == (450 * MS + 300 * MS, None, ())
+    assert "one thread of each process computes for up to 600 ms; shared by all 4" in sentence(found)
 
 
 def test_of_regions_that_were_only_counted_all_is_estimated_or_nothing_is_told() -> None:

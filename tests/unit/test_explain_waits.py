@@ -329,8 +329,7 @@ def test_a_collective_of_one_rank_alone_is_held_up_by_nobody() -> None:
         of.run.profile, of.run.rows = lambda *_, **__: rows, lambda table: table
         of.line_of_row, of.root_sums, of.outside, of.weight = lambda row: row.line, [cause], [], lambda _: 1.0
         of.lines = [SimpleNamespace(line=BARRIER, function="MPI_Barrier", time_ns=200 * MS, calls=0)]
-        for each in of.processes:
-            each.net_ns = of.net_ns
+        of.absent_ns = 0
         return next(each.kind for each in losses.all_of(of).all if each.activity)
 
     assert kind(1) == kind(1, 1) == "wait at barrier"

@@ -166,6 +166,11 @@ def test_what_a_lack_of_processors_costs_is_told_as_far_as_it_is_known() -> None
         "3.00 s; the ranks lose 20.0 % of their time by it, most in MPI_Recv at "
         "solver.c:12 (in step). What else is said may be due to that."
     )
+    without_mpi = replace(lost, ranks=(), lost_ns=0, function="")
+    assert explanation.sentence(without_mpi) == (
+        "Descheduled: something else runs on the processors of the program, which could have run for another "
+        "3.00 s, 20.0 % of the time. What else is said may be due to that."
+    )
 
 
 def test_there_are_ten_sentences_at_most() -> None:

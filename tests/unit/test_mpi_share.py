@@ -46,6 +46,25 @@ def test_what_is_not_known_is_no_share() -> None:
     assert found.most_computing_rank is None
 
 
+def test_ranks_that_were_saved_while_they_ran_are_not_compared_with_others() -> None:
+    """What is known of rank 1 ends in the middle: it has not computed less than rank 0."""
+    known = [
+        changed(fake_native.process(rank, S), net_ns=4 * S, threads_ns=4 * S, whole_mpi_ns=S)
+        for rank in range(2)
+    ]
+    half = {"mpi_ns": S // 2, "whole_mpi_ns": S // 2, "net_ns": 2 * S, "threads_ns": 2 * S}
+    saved = changed(known[1], state="unknown", saved=True, **half)
+    (found,) = efficiencies([known[0], saved])
+    assert (found.mpi_share, found.load_balance, found.parallel_efficiency) == (0.25, None, None)
+    assert (found.communication_efficiency, found.most_computing_rank) == (None, None)
+    (found,) = efficiencies([known[0], changed(saved, saved=False, state="killed")])
+    assert (found.load_balance, found.most_computing_rank) == (0.75, 0)
+    (found,) = efficiencies([changed(each, saved=True) for each in known])
+    assert (found.load_balance, found.parallel_efficiency) == (1.0, 0.75), "all were saved at the same time"
+    base = explained(known[0], saved)
+    assert (base.total_ns, base.lost_ns) == (6 * S, 3 * S // 2), "the rest of rank 1 is not known"
+
+
 def test_what_starts_ranks_is_none() -> None:
     processes = [fake_native.process(rank, 0) for rank in (-1, -1, 0, 1)]
     assert [each.rank for each in ranks.of_ranks(processes)] == [0, 1]
@@ -153,13 +172,11 @@ def test_explain_takes_no_call_on_a_file_that_has_not_returned_for_computing(sta
     assert explained(*ended, calls=own).useful_ns == {0: 2 * S, 1: 2 * S}
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_the_time_has_threads_of_which_no_call_has_returned(threads: int) -> None:
+def test_the_time_has_threads_of_which_no_call_has_returned() -> None:
     """The first thread of rank 0 waits at the end of a region for the second one, and rank 1 in a barrier."""
     processes = [changed(fake_native.process(rank, 0, "running"), net_ns=2 * S) for rank in range(2)]
     processes = [changed(each, threads_ns=2 * S, mpi_ns=2 * S, whole_mpi_ns=2 * S) for each in processes]
-    # Of a thread of which a call has returned, the reader knows how long it was there.
-    processes[0] = changed(processes[0], threads_ns=threads * 2 * S)
+    processes[0] = changed(processes[0], threads_ns=4 * S)
     given = {"inside": True, "made_mpi_calls": True, "enter_ns": fake_native.START_NS}
     open_calls = [
         made(CurrentCall, rank=0, process=0, function="omp_implicit_barrier", **given),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tare.analysis.groups import grouped
-from tare.analysis.ranks import are_mpi_shares_known, mpi_share
+from tare.analysis.ranks import are_mpi_shares_known, end_together, mpi_share
 from tare.analysis.scheduling import off_processor
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ TOO_MANY_RECORDS = f"more than {REPLAYED_RECORDS:,} records to replay"
 class Efficiency:
     """The POP efficiencies of one world (docs/profile.md), 0 to 1.
 
-    None if no rank has net time, or if it is not known what calls took that were only counted.
+    None if no rank has net time, or if it is not known what calls took that were only counted. Where results
+    of some ranks end long before those of others, because a keeper saved them, only the MPI share is known.
     """
 
     world: int
@@ -156,7 +157,8 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
     known = net_ns > 0 and are_mpi_shares_known(ranks)
-    has_useful = known and most_ns > 0
+    are_alike = known and end_together(ranks)
+    has_useful = are_alike and most_ns > 0
     off = off_processor(ranks)
     return Efficiency(
         world=world,
@@ -165,8 +167,8 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
         net_ns=net_ns,
         mpi_share=sum(mpi_share(each) or 0.0 for each in ranks) / len(ranks) if known else None,
         load_balance=mean_ns / most_ns if has_useful else None,
-        communication_efficiency=most_ns / net_ns if known else None,
-        parallel_efficiency=mean_ns / net_ns if known else None,
+        communication_efficiency=most_ns / net_ns if are_alike else None,
+        parallel_efficiency=mean_ns / net_ns if are_alike else None,
         most_computing_rank=ranks[useful.index(most_ns)].rank if has_useful else None,
         descheduled_share=off.descheduled if off else None,
         blocked_share=off.blocked if off else None,

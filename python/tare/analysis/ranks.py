@@ -38,6 +38,16 @@ def are_mpi_shares_known(processes: Sequence[Process]) -> bool:
     return all(mpi_share(process) is not None for process in processes)
 
 
+# Of the longest net time: ranks whose results end at most so much earlier are compared.
+AT_ONCE = 0.05
+
+
+def end_together(processes: Sequence[Process]) -> bool:
+    """Whether nothing is missing of ranks that a keeper saved while others went on for long."""
+    longest_ns = max((process.net_ns for process in processes), default=0)
+    return not any(each.saved and each.net_ns < (1 - AT_ONCE) * longest_ns for each in processes)
+
+
 def use_mpi(processes: Sequence[Process]) -> bool:
     """Whether one of them has called MPI, or has loaded it; others only use the API, or other sources.
 

@@ -375,8 +375,8 @@ def _only_counted(found: Finding) -> str:
     longest = units.duration(found.most_ns or 0) + (" at most" if len(found.ranks) > 1 else "")
     whose = f"calls of {rank_numbers.named(found.ranks)}" if found.ranks else "calls"
     return (
-        f"Only counted: for the last {longest}, {whose} were only counted ({_takes(found)}): it is not known "
-        "which calls these are, or whether one of them hangs."
+        f"Only counted: for the last {longest}, {whose} were only counted ({_of_time(found)}): it is not "
+        "known which calls these are, or whether one of them hangs."
     )
 
 
@@ -387,7 +387,8 @@ def _no_processor(found: Finding) -> str:
         said = f"Oversubscription: {_sharing(found)} share {processors}, and"
     else:
         what = f"something else, or {found.detail} of this run," if found.detail else "something else"
-        said = f"Descheduled: {what} runs on the processors of {rank_numbers.named(found.ranks)}, which"
+        whose = rank_numbers.named(found.ranks) if found.ranks else "the program"
+        said = f"Descheduled: {what} runs on the processors of {whose}, which"
     if found.most_ns:
         # Of threads that do not call MPI, it is not known.
         whose = "" if _has_one_each(found) else " those that call MPI"
@@ -402,7 +403,7 @@ def _no_processor(found: Finding) -> str:
             f"; {_takes(found)} in MPI is no wait for another rank, most in {_call(found.function, found.at)}"
         )
     else:
-        said += f", {_takes(found)}"
+        said += f", {_of_time(found)}"
     return f"{said}. What else is said may be due to that."
 
 
@@ -477,9 +478,12 @@ def _contention(found: Finding) -> str:
 
 def _serial_computing(found: Finding) -> str:
     longest = units.duration(found.most_ns or 0)
-    how_long = f", for up to {longest}{_on(found)}" if found.ranks else f" for {longest}"
+    who = f"one thread computes, for up to {longest}{_on(found)}"
+    if not found.ranks:
+        is_alone = found.gain_ns is not None
+        who = f"one thread {'computes for' if is_alone else 'of each process computes for up to'} {longest}"
     return (
-        f"Serial computing: outside of parallel regions, one thread computes{how_long}; shared by all "
+        f"Serial computing: outside of parallel regions, {who}; shared by all "
         f"{found.calls} threads, it would take {_of_time(found)} less."
     )
 

@@ -102,8 +102,20 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
+namespace {
+
+// Whether the thread of a profile is in a call of MPI within the net time: the first one of a thread is in no row yet.
+bool is_in_net_call(const Process& process, const Profile& profile) {
+  return std::any_of(process.calls.begin(), process.calls.end(), [&](const ThreadCall& call) {
+    return call.thread == profile.summary.number && is_in_mpi(call) && call.enter >= process.record.init_leave;
+  });
+}
+
+}  // namespace
+
 bool is_of_rank(const Process& process, const Profile& profile, const FunctionNames& names) {
   if (process.record.rank < 0) return profile.summary.number == 0;
+  if (is_in_net_call(process, profile)) return true;
   return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
     return row.calls != 0 && names.is_of_mpi(FunctionNames::lookup(*process.functions, row.function));
   });
@@ -130,7 +142,7 @@ void add_thread(TimeOfThreads& to, const Process& process, const Profile& profil
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
-  bool calls = false, calls_mpi = false, beyond_net = sampled_ns != 0;
+  bool calls_mpi = is_in_net_call(process, profile), calls = calls_mpi, beyond_net = sampled_ns != 0;
   for (const ProfileRow& row : profile.rows) {
     if (row.calls == 0) continue;
     const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);

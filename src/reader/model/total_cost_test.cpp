@@ -182,6 +182,36 @@ TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
   EXPECT_EQ(sums.cost().recorded_ns, 24'000);
 }
 
+// The first call of MPI of a thread is in no row until it returns.
+TEST(AccountTest, AThreadInItsFirstCallCallsMpi) {
+  Process process = process_of(10'000);
+  format::ThreadCall call{};
+  call.thread = 1;
+  call.function = 1;
+  call.enter = process.record.init_leave;
+  process.calls = {call};
+  Profile of_thread;
+  of_thread.summary.number = 1;
+  of_thread.phases.resize(2);
+  of_thread.phases[format::outside_phases].ticks = 6000;
+  const FunctionNames names;
+  process.functions = &names.built_in();
+  const auto other_ticks = [&] {
+    TimeOfThreads threads;
+    threads.is_of_rank = is_of_rank(process, of_thread, names);
+    add_thread(threads, process, of_thread, {}, 0);
+    Totals totals;
+    add_other_threads(totals, process, threads, nullptr);
+    return std::pair{totals.other_ticks, totals.other_recorded_ns};
+  };
+  EXPECT_EQ(other_ticks(), std::pair(std::uint64_t{6000}, std::int64_t{6000}));
+  process.calls[0].function |= format::returned;
+  EXPECT_EQ(other_ticks(), std::pair(std::uint64_t{0}, std::int64_t{0}));
+  process.calls[0] = call;
+  process.calls[0].enter = 0;
+  EXPECT_EQ(other_ticks().first, 0U) << "MPI_Init is not in the net time";
+}
+
 // Of threads that may wait for work, the time counts for which they had a processor.
 TEST(AccountTest, TimeOfHelpersIsProcessorTime) {
   const Process process = process_of(10'000);

@@ -88,21 +88,21 @@ class Basis:
         self.is_estimated = run.has_counted_time and self._is_whole_run_known() and not hangs
         self.calls_under_way = calls_under_way(run, self.world, uses_mpi=self.uses_mpi)
         threads_ns = sum(p.threads_ns + self._counted_ns(p) for p in self.processes)
-        threads_ns += self._never_returned_ns()
         # The longest time of a rank that the profile covers, by measuring or by estimates.
         self.profiled_ns = max(
             (p.net_ns - p.counted_ns + self._counted_ns(p) for p in self.processes), default=0
         )
-        # As if all ranks took part from the start to the end. Processes without MPI need not: one may run
-        # several programs, one after another.
-        absent_ns = sum(self.net_ns - p.net_ns for p in self.processes) if self.uses_mpi else 0
-        self.total_ns = threads_ns + absent_ns
+        # As if all ranks took part from the start to the end, but those of which no more is known. Processes
+        # without MPI need not: one may run several programs, one after another.
+        absent = [self.net_ns - p.net_ns for p in self.processes if self.uses_mpi and not p.saved]
+        self.absent_ns = sum(absent)
+        self.total_ns = threads_ns + self.absent_ns
         self.mpi_ns = sum((p.whole_mpi_ns or 0) if self.is_estimated else p.mpi_ns for p in self.processes)
-        self.lost_ns = absent_ns + self.mpi_ns
+        self.lost_ns = self.absent_ns + self.mpi_ns
         self.unreturned_ns = total_unreturned_ns(self.processes)
         # Whether several threads of a rank call MPI.
         self.has_threads = any(p.threads_ns + p.counted_ns > p.net_ns for p in self.processes)
-        self.useful_ns = {process.rank: self._useful_ns(process) for process in self.processes}
+        self.useful_ns = {process.rank: self.useful_ns_of(process) for process in self.processes}
         records = sum(process.trace.records for process in run.processes)
         self.is_too_long = max_records is not None and records > max_records
         self.is_traced = records > 0 and not self.is_too_long
@@ -114,8 +114,8 @@ class Basis:
         of_whole_run = profile.summed(self.run, ["line"]) if self.run.meta.options.sources else []
         return all(row.whole_time_error_ns is not None for row in of_whole_run if row.timed)
 
-    def _useful_ns(self, process: Process) -> int:
-        """What a rank computes, without a call that has not returned, or time of which nothing is known."""
+    def useful_ns_of(self, process: Process) -> int:
+        """What a process computes, ns, without calls that have not returned, and time that is not known."""
         computing_ns, measured_ns = useful_ns(process), process.net_ns - process.counted_ns
         if not self.is_estimated and process.counted_ns:
             mpi_share = process.mpi_ns / process.threads_ns if process.threads_ns else 1.0
@@ -124,12 +124,6 @@ class Basis:
             ns for call, ns in self.calls_under_way if call.rank == process.rank and not is_of_mpi(call)
         ]
         return max(computing_ns - max(others, default=0), 0)
-
-    def _never_returned_ns(self) -> int:
-        """The time in calls under way beyond `threads_ns`: it lacks threads of which no call has returned."""
-        open_ns = added((call.process, ns) for call, ns in self.calls_under_way)
-        of = ((self.run.processes[number], ns) for number, ns in open_ns.items())
-        return sum(max(ns - process.threads_ns - self._counted_ns(process), 0) for process, ns in of)
 
     def _counted_ns(self, process: Process) -> int:
         return process.counted_ns if self.is_estimated else 0

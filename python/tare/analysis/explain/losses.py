@@ -132,9 +132,8 @@ def all_of(basis: Basis) -> Losses:
     for loss in waits.values():
         loss.scale(basis.weight(loss.line))
     room = added((basis.line_of_row(row), float(row.time_ns)) for row in basis.lines)
-    outside_ns = float(sum(basis.net_ns - process.net_ns for process in basis.processes))
     found = list(waits.values())
-    _fit([loss for loss in found if loss.line[0] in OUTSIDE_NET], outside_ns)
+    _fit([loss for loss in found if loss.line[0] in OUTSIDE_NET], float(basis.absent_ns))
     inside = [loss for loss in found if loss.line[0] not in OUTSIDE_NET]
     for line, of_line in grouped(inside, lambda loss: loss.line).items():
         _fit(of_line, room.get(line, 0.0))

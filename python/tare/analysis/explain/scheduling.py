@@ -17,29 +17,30 @@ def no_processor(basis: Basis, told: Told) -> list[Finding]:
     known without a trace, only their own time is told.
     """
     crowd = basis.crowd
-    own_ns = {
-        each.rank: each.scheduling.descheduled_ns
+    own_ns = [
+        (each.rank, each.scheduling.descheduled_ns)
         for each in basis.processes
         if crowd is None or each.rank in crowd.ranks
-    }
+    ]
     losses: Sequence[Loss] = told.losses.descheduled
     if basis.share(total(losses)) < MIN_SHARE:
         losses = []
-    time_ns = total(losses) if losses else sum(own_ns.values())
+    time_ns = total(losses) if losses else sum(ns for _, ns in own_ns)
     share = basis.share(time_ns) if losses else basis.share_of_all(time_ns)
     if share < MIN_SHARE:
         return []
     told.losses.take(losses)
-    most_ns = max(own_ns.values())
+    least_ns = NAMED * max(ns for _, ns in own_ns)
+    late = tuple(rank for rank, ns in own_ns if rank >= 0 and ns >= least_ns)  # none without MPI
     found = Finding(
         kind="oversubscription" if crowd else "descheduled",
         share=share,
         time_ns=round(time_ns),
         lost_ns=round(total(losses)),
-        ranks=crowd.ranks if crowd else tuple(rank for rank, ns in own_ns.items() if ns >= NAMED * most_ns),
+        ranks=crowd.ranks if crowd else late,
         calls=crowd.processors if crowd else 0,
         threads=crowd.threads if crowd else None,
-        most_ns=sum(own_ns.values()),
+        most_ns=sum(ns for _, ns in own_ns),
         detail="another world" if basis.other_worlds else "",
     )
     return [main_line(losses, found) if losses else found]

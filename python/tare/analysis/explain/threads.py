@@ -29,6 +29,8 @@ from tare.functions import meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
+    from tare._native import Process
+    from tare._tables import ProfileRow, RegionsRow
     from tare.analysis.regions import Region
 
 
@@ -42,7 +44,7 @@ def idle_threads(basis: Basis, _: Told) -> list[Finding]:
     if not rows or any(map(regions.is_lost, rows)):
         return []
     by_rank = _of_whole_run(basis, regions.summed(rows, ["rank"]))
-    teams = {rank: max(1, *(of.threads for of in found)) for rank, found in _by_rank(by_rank).items()}
+    teams = {who: max(1, *(of.threads for of in found)) for who, found in _by_process(by_rank).items()}
     contended = _contention(basis, by_rank, teams)
     found = []
     for at, of_line in grouped(by_rank, lambda of: line_of(placed(of))).items():
@@ -119,8 +121,14 @@ def _others_ns(of: Region) -> float:
     return (of.work_mean_ns * of.threads - of.work_max_ns) / max(of.threads - 1, 1)
 
 
-def _by_rank(found: Sequence[Region]) -> dict[int, list[Region]]:
-    return grouped(found, lambda of: -1 if of.rank is None else of.rank)
+def _who(of: Region | ProfileRow | RegionsRow | Process) -> int:
+    """The rank; of a process without MPI a negative number, by its process ID."""
+    is_rank = of.rank is not None and of.rank >= 0
+    return of.rank if is_rank and of.rank is not None else -(of.pid or 1)
+
+
+def _by_process(found: Sequence[Region]) -> dict[int, list[Region]]:
+    return grouped(found, _who)
 
 
 def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Finding:
@@ -129,7 +137,7 @@ def _of_region(basis: Basis, of_line: Sequence[Region], untold: float) -> Findin
     `untold`: the share of what it costs that no other finding has.
     """
     worst = max(of_line, key=_cost_ns)
-    ranks = _named({-1 if of.rank is None else of.rank: _cost_ns(of) for of in of_line})
+    ranks = _named({_who(of): _cost_ns(of) for of in of_line})
     of_line = [of for of in of_line if of.rank in ranks] if ranks else of_line
     cost_ns = untold * sum(map(_cost_ns, of_line))
     team_ns = sum(of.team_ns for of in of_line)
@@ -187,9 +195,9 @@ def _contention(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) 
         inside = _regions_of(basis, function, at, by_rank)
         of_regions = [of for of in by_rank if line_of(placed(of)) in inside]
         sizes = teams | {
-            rank: max(of.threads for of in of_rank) or 1 for rank, of_rank in _by_rank(of_regions).items()
+            who: max(of.threads for of in found) or 1 for who, found in _by_process(of_regions).items()
         }
-        costs = added((row.rank or 0, row.time_ns / sizes.get(row.rank or 0, 1)) for row in of_line)
+        costs = added((_who(row), row.time_ns / sizes.get(_who(row), 1)) for row in of_line)
         ranks = _named(costs)
         of_line = [row for row in of_line if row.rank in ranks] if ranks else of_line
         cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
@@ -228,18 +236,19 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
     # What was not measured, or has not ended, may have been in regions.
     if basis.has_threads or not all(map(is_recorded_throughout, basis.processes)):
         return []
-    in_regions = {rank: sum(of.time_ns for of in found) for rank, found in _by_rank(by_rank).items()}
+    in_regions = added((_who(of), of.time_ns) for of in by_rank)
     blocked = _blocked_outside(basis)
+    # One process may run several programs, one after another.
+    useful_ns = added((_who(process), basis.useful_ns_of(process)) for process in basis.processes)
     serial_ns = {
-        rank: max(useful_ns - in_regions.get(rank, 0) - blocked.get(rank, 0), 0)
-        for rank, useful_ns in basis.useful_ns.items()
+        who: max(ns - in_regions.get(who, 0) - blocked.get(who, 0), 0) for who, ns in useful_ns.items()
     }
-    costs = {rank: ns * (1 - 1 / teams.get(rank, 1)) for rank, ns in serial_ns.items()}
+    costs = {who: ns * (1 - 1 / teams.get(who, 1)) for who, ns in serial_ns.items()}
     if basis.share(sum(costs.values())) < MIN_MPI_SHARE:
         return []
     ranks = _named(costs)
     cost_ns = sum(costs[rank] for rank in ranks) if ranks else sum(costs.values())
-    worst = max(costs, key=lambda rank: costs[rank])
+    worst = max(costs, key=lambda who: costs[who])
     return [
         Finding(
             kind="serial computing",
@@ -254,17 +263,14 @@ def _serial(basis: Basis, by_rank: Sequence[Region], teams: dict[int, int]) -> l
 
 
 def _blocked_outside(basis: Basis) -> dict[int, int]:
-    """How long the first thread of each rank slept outside of MPI and of regions, ns.
+    """How long the first thread of each process slept outside of MPI and of regions, ns.
 
     What it idles in regions, it may have slept.
     """
     own = [row for row in basis.outside_mpi.regions if row.regions]
-    idle = added((row.rank, row.team_ns - row.work_ns) for row in own)
-    return {
-        each.rank: max(each.scheduling.blocked_outside_ns - idle.get(each.rank, 0), 0)
-        for each in basis.processes
-        if each.scheduling is not None
-    }
+    idle = added((_who(row), row.team_ns - row.work_ns) for row in own)
+    slept = added((_who(each), each.scheduling.blocked_outside_ns) for each in basis.processes)
+    return {who: max(ns - idle.get(who, 0), 0) for who, ns in slept.items()}
 
 
 def _named(costs: dict[int, float]) -> tuple[int, ...]:
