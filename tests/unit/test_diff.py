@@ -418,7 +418,8 @@ def test_which_runs_ended_well(changes: dict[str, Any], why: str | None) -> None
 
 def test_the_title_says_what_is_compared() -> None:
     def of(name: str, ranks: int, missing: Sequence[Missing] = ()) -> Any:
-        return SimpleNamespace(meta=metadata(name=name), processes=[None] * ranks, missing=missing)
+        processes = [fake_native.process(rank, 0) for rank in range(ranks)]
+        return SimpleNamespace(meta=metadata(name=name), processes=processes, missing=missing)
 
     one = "1 run of a on 1 rank, compared with 1 run of b on 1 rank"
     assert reporter.title([of("a", 1)], [of("b", 1)]) == one
@@ -427,6 +428,21 @@ def test_the_title_says_what_is_compared() -> None:
     assert reporter.title([of("a", 2)] * 3, [of("a", 1200), of("b", 1)]) == (
         "3 runs of a on 2 ranks, compared with 2 runs of a/b on 1/1,200 ranks"
     )
+    without_mpi = of("a", 2)
+    without_mpi.processes = [changed(each, rank=-1, mpi="", abi="none") for each in without_mpi.processes]
+    assert reporter.title([without_mpi], [of("b", 1)]).startswith("1 run of a on 2 processes, compared")
+
+
+def test_what_starts_ranks_is_none_of_them() -> None:
+    """A shell runs for longer than the rank that it starts, and does not call MPI."""
+    shell = changed(
+        fake_native.process(0, 0), rank=-1, mpi="", abi="none", net_ns=5 * 10**9, threads_ns=5 * 10**9
+    )
+    base, new = measured(), measured()
+    new.processes = [shell, *new.processes]
+    found = diff.difference([base], [new]).figures
+    assert {name: (of.base, of.new) for name, of in found.items() if of.base != of.new} == {}
+    assert (comparable.ranks_of(base), comparable.ranks_of(new)) == (1, 1)
 
 
 def test_what_runs_differ_in_is_named() -> None:
@@ -439,7 +455,7 @@ def test_what_runs_differ_in_is_named() -> None:
             options=Options(trace=True, policy="drop"),
         ),
     )
-    base.processes *= 2
+    base.processes = [changed(base.processes[0], rank=rank) for rank in range(2)]
     found = {each.what: (each.base, each.new) for each in comparable.differing([base, base], [new])}
     assert found == {
         "program": (("app",), ("other",)),

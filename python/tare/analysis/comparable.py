@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from tare.analysis.ranks import of_ranks
 from tare.command_name import arguments
 from tare.errors import NOTHING_MEASURED
 from tare.runs import missing
@@ -43,8 +44,8 @@ def differing(base: Sequence[Run], new: Sequence[Run]) -> list[Differing]:
 
 
 def ranks_of(run: Run) -> int:
-    """The processes of the run, also those whose results are missing."""
-    return len(run.processes) + missing.count(run.missing)
+    """The number of ranks of the run, also of those whose results are missing; without MPI, of processes."""
+    return len(of_ranks(run.processes)) + missing.count(run.missing)
 
 
 def failure_reason(run: Run) -> str | None:

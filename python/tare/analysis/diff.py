@@ -15,7 +15,7 @@ from tare.analysis import regions
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.profile import summed
-from tare.analysis.ranks import are_mpi_shares_known
+from tare.analysis.ranks import are_mpi_shares_known, of_ranks
 from tare.analysis.rows import AtPlace
 from tare.functions import OUTSIDE_NET, contains_program, meaning
 from tare.runs import missing
@@ -143,7 +143,7 @@ def difference(base: Sequence[Run], new: Sequence[Run]) -> Difference:
 
 def _figures(run: Run, known_regions: Sequence[Region] | None) -> dict[str, float]:
     """The metrics of a run that are known; times in nanoseconds."""
-    processes = run.processes
+    processes = of_ranks(run.processes)
     found: dict[str, float] = {
         "net": max((process.net_ns for process in processes), default=0),
         "calls": sum(row.calls for row in summed(run, ["function"])),

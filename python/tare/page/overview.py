@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dict[str, Any]:
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
+    of_ranks = ranks.of_ranks(processes)
     found = _efficiencies(run)
     world = _largest(found, processes)
     share = (
-        spread(ranks.of_ranks([each for each in processes if each.has_results]), ranks.mpi_share)
+        spread([each for each in of_ranks if each.has_results], ranks.mpi_share)
         if ranks.use_mpi(processes) and ranks.are_mpi_shares_known(processes)
         else None
     )
@@ -43,11 +44,11 @@ def of_run(run: Run, sites: Sequence[ProfileRow], explained: Explanation) -> dic
         "is_going_on": run.is_going_on,
         "wall_ns": run.meta.wall_ns,
         "start_ns": run.start_ns,
-        "ranks": len(processes),
+        "ranks": len(of_ranks),
         "missing": missing.count(run.missing),
         "hosts": len({process.host for process in processes}),
         "worlds": run.worlds,
-        "states": ranks.count_states(processes),
+        "states": ranks.count_states(of_ranks),
         "mpi": ranks.mpi_versions(processes),
         "uses_mpi": ranks.use_mpi(processes),
         "mpi_ns": ranks.total_mpi_ns(processes),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis.comparable import ranks_of
+from tare.analysis.ranks import use_mpi
 from tare.analysis.rows import UNKNOWN, AtPlace, Placed
 from tare.reporters import terminal
 from tare.reporters.code_times import signed
@@ -209,8 +210,13 @@ def verdict(gate: Gate) -> str:
 def _described(runs: Sequence[Run]) -> str:
     names = "/".join(dict.fromkeys(run.meta.name for run in runs))
     *others, most = sorted({ranks_of(run) for run in runs})
-    ranks = "/".join([*(f"{each:,}" for each in others), units.number_of(most, "rank")])
+    ranks = "/".join([*(f"{each:,}" for each in others), units.number_of(most, *_noun(runs))])
     return f"{units.number_of(len(runs), 'run')} of {names} on {ranks}"
+
+
+def _noun(runs: Sequence[Run]) -> tuple[str, str]:
+    have_ranks = any(run.missing or use_mpi(run.processes) for run in runs)
+    return ("rank", "ranks") if have_ranks else ("process", "processes")
 
 
 def _real(comparison: Comparison, *, exact: bool) -> bool | None:
