@@ -73,6 +73,20 @@ def test_a_part_without_the_library(
     assert said[1:] in json.dumps(content.of_run(open_run(run_dir))), "there, it begins a sentence"
 
 
+def test_a_whole_program_without_the_library(
+    tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path
+) -> None:
+    """So Open MPI is told to preload an allocator."""
+    another = (
+        ["-x", "LD_PRELOAD=libm.so.6"] if mpi.family == "openmpi" else ["-env", "LD_PRELOAD", "libm.so.6"]
+    )
+    done = succeed(mpi, tmp_path, tare, "run", "--", *mpi.mpiexec, *another, "-n", "2", gate)
+    taken = another[1] if mpi.family == "openmpi" else "-env LD_PRELOAD"
+    assert words(done.stderr).startswith(
+        f"tare: nothing was measured: `{taken}` in the command takes tare's environment"
+    )
+
+
 def test_one_part_below_tare(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     below: list[Path | str] = [tare, "run", "-o", run_dir, "--", gate]

@@ -17,7 +17,7 @@ from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
 from tare.runs import directory, patterns, rounds
-from tare.runs.metadata import DEFAULT_STACK_RATE, Options
+from tare.runs.metadata import DEFAULT_STACK_RATE, Metadata, Options
 
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 MOST_RATE = 10_000
@@ -465,11 +465,7 @@ def _unmeasured(measured: Measured, *, expect_records: bool) -> list[str]:
     """Why there is no result at all, if there should be one and no trouble says so."""
     if measured.collected is not None or measured.trouble or not expect_records:
         return []
-    return (
-        unseen.sentences(measured.meta)
-        or _of_other_users(measured)
-        or [_nothing(measured.meta.options.sources)]
-    )
+    return unseen.sentences(measured.meta) or _of_other_users(measured) or [_nothing(measured.meta)]
 
 
 def _of_other_users(measured: Measured) -> list[str]:
@@ -487,13 +483,17 @@ def _of_other_users(measured: Measured) -> list[str]:
     ]
 
 
-def _nothing(sources: tuple[str, ...]) -> str:
+def _nothing(meta: Metadata) -> str:
     """Why nothing was measured."""
-    return (
-        NO_MPI.replace("called MPI", f"called MPI or a function of {', '.join(sources)}")
-        if sources
-        else NO_MPI
-    )
+    from tare.runs import missing
+
+    if taken := missing.taken_by(meta.command):
+        return (
+            f"nothing was measured: `{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) "
+            "from the program; what else is to be preloaded, set in the environment of `tare run`"
+        )
+    called = f"called MPI or a function of {', '.join(meta.options.sources)}"
+    return NO_MPI.replace("called MPI", called) if meta.options.sources else NO_MPI
 
 
 def _print_summary(measured: Measured) -> None:
