@@ -8,7 +8,7 @@ part, with an interval, which is added to the truth of the runs of the same prog
 test differences; that nothing is found where there is nothing, a tool that is absent tests.
 
 A rank that waits longer also notices its message later, which no tool sees of itself. So the truth may be
-wrong where intervals are right. A second table does not need it: the same tool is weighed several times, in
+wrong where intervals are right. The other tables do not need it: the same tool is weighed several times, in
 several runs each time, as `tare weigh` does, and each interval must hold what the other times find.
 
 Cells that were run are kept in build/bench/truth.jsonl, so that a measurement can go on where it was ended.
@@ -51,17 +51,23 @@ SELDOM_NS = 100_000  # of one payment, at least
 NOTHING = "nothing"
 REPEATED = "repeated"
 REPEATS, RUNS = 6, 3  # that a tool is weighed, and runs of each
+REPEATS_LOADED = 4
 KINDS = ("absent", "fixed", "random", "seldom", "growing", "one", "sweeping")
+LOADED = "with a process that takes what it gets"
 LAMMPS_INPUT = ROOT / "workloads" / "inputs" / "lennard_jones.in"
 
 
 @dataclass(frozen=True)
 class Program:
-    """`serial`: the ranks wait for one another in turn, so what each pays adds up."""
+    """`serial`: the ranks wait for one another in turn, so what each pays adds up.
+
+    `needs_processors`: it takes minutes where another process is busy, or may do so.
+    """
 
     command: str  # the first word is of the build, or installed
     ranks: tuple[int, ...]
     serial: bool = False
+    needs_processors: bool = False
 
 
 PROGRAMS = {
@@ -70,11 +76,13 @@ PROGRAMS = {
     "halo, no collectives": Program("workloads/halo -n 22 22 22 -w 60 -i 9000 -c 0", (2,)),
     "zones": Program("workloads/zones -s 25000", (1, 2, 4)),
     "zones, many": Program("workloads/zones -z 64 -s 8000", (1, 2)),
-    "bcast_barrier": Program("workloads/bcast_barrier -s 262144 -i 20000", (2,)),
-    "ping_pong": Program("workloads/ping_pong -i 60000 -r 7 32768", (2,), serial=True),
-    "ping_pong -c isend": Program("workloads/ping_pong -c isend -i 60000 -r 7 32768", (1, 2)),
+    "bcast_barrier": Program("workloads/bcast_barrier -s 262144 -i 20000", (2,), needs_processors=True),
+    "ping_pong": Program("workloads/ping_pong -i 60000 -r 7 32768", (2,), serial=True, needs_processors=True),
+    "ping_pong -c isend": Program(
+        "workloads/ping_pong -c isend -i 60000 -r 7 32768", (1, 2), needs_processors=True
+    ),
     "wavefront": Program("workloads/wavefront -i 400", (2,), serial=True),
-    "LAMMPS": Program(f"lmp -in {LAMMPS_INPUT} -log none -var steps 1600", (2, 4)),
+    "LAMMPS": Program(f"lmp -in {LAMMPS_INPUT} -log none -var steps 1600", (2, 4), needs_processors=True),
 }
 
 
@@ -124,7 +132,7 @@ def measure(rounds: int) -> list[Table]:
             with KEPT.open("a", encoding="utf-8") as file:
                 print(json.dumps([asdict(cell), asdict(kept[cell])]), file=file)
             print(f"{number + 1} of {len(cells)}: {cell}\n    {kept[cell]}", file=sys.stderr, flush=True)
-    return [_table(cells, kept), _repeated(cells, kept)]
+    return [_table(cells, kept), *_repeated(cells, kept)]
 
 
 def _cells(rounds: int) -> Iterator[Cell]:
@@ -133,12 +141,19 @@ def _cells(rounds: int) -> Iterator[Cell]:
             for ranks in program.ranks:
                 for number in range(2 * rounds):
                     yield Cell(name, ranks, NOTHING, loaded, number)
-                for number in range(REPEATS if ranks == 2 and not loaded else 0):
+                repeats = _repeats(program, ranks, loaded=loaded)
+                for number in range(repeats):
                     yield Cell(name, ranks, REPEATED, loaded, number)
                 for number in range(rounds):
                     for kind in KINDS:
                         if kind != "one" or (ranks == 2 and (program.serial or name == "bcast_barrier")):
                             yield Cell(name, ranks, kind, loaded, number)
+
+
+def _repeats(program: Program, ranks: int, *, loaded: bool) -> int:
+    if not loaded:
+        return REPEATS
+    return 0 if ranks != 2 or program.needs_processors else REPEATS_LOADED
 
 
 def _kept() -> Iterator[tuple[Cell, Result]]:
@@ -311,8 +326,8 @@ def _table(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
     for cell in cells:
         if cell.kind in (NOTHING, REPEATED):
             continue
-        ranks = f"{cell.ranks} rank{'s' if cell.ranks > 1 else ''}"
-        load = "with a process that takes what it gets" if cell.loaded else "without that"
+        ranks = _conditions(replace(cell, loaded=False))
+        load = LOADED if cell.loaded else f"not {LOADED}"
         for name in ("all", f"kind: {cell.kind}", cell.program, ranks, load):
             groups[name].append(cell)
     rows, notes = [], []
@@ -328,12 +343,24 @@ def _table(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
     )
 
 
-def _repeated(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
+def _repeated(cells: list[Cell], kept: dict[Cell, Result]) -> list[Table]:
     """What a program costs is the same each time, so the mean of the other times is the truth of one."""
-    of_programs: dict[str, list[Result]] = defaultdict(list)
+    groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.kind == REPEATED:
-            of_programs[cell.program].append(kept[cell])
+            groups[_conditions(cell)].append(cell)
+    return [_repeated_in(name, of_group, kept) for name, of_group in groups.items()]
+
+
+def _conditions(cell: Cell) -> str:
+    load = f", {LOADED}" if cell.loaded else ""
+    return f"{cell.ranks} rank{'s' if cell.ranks > 1 else ''}{load}"
+
+
+def _repeated_in(name: str, cells: list[Cell], kept: dict[Cell, Result]) -> Table:
+    of_programs: dict[str, list[Result]] = defaultdict(list)
+    for cell in cells:
+        of_programs[cell.program].append(kept[cell])
     rows, notes, holding = [], [], []
     for program, results in of_programs.items():
         known = [(of.overhead, of.half) for of in results if of.overhead is not None and of.half is not None]
@@ -349,11 +376,12 @@ def _repeated(cells: list[Cell], kept: dict[Cell, Result]) -> Table:
         shares = [100 * share for share, _ in known]
         wide = median(100 * half for _, half in known)
         notes[-1] += (
-            f", {min(shares):.1f} to {max(shares):.1f} %, half an interval {wide:.1f} points (median)"
+            f", {min(shares):.1f} to {max(shares):.1f} %, half an interval {wide:.1f} points (median),"
+            f" {sum(holds)} hold"
         )
     if holding:
         rows.insert(0, Row("all", 100 * sum(holding) / len(holding), None))
-    title = f"Intervals of {RUNS} runs on 2 ranks that hold what the other times find"
+    title = f"Intervals of {RUNS} runs that hold what the other times find: {name}"
     return Table(title, "%", "%", rows, len(holding), notes=notes)
 
 
