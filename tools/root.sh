@@ -15,6 +15,8 @@ case $name in
     aarch64)
         machine=aarch64
         wanted=$wanted,python3-venv
+        # The package asks an init system for it, which is not there everywhere, nor after each start of the machine.
+        [ -e /proc/sys/fs/binfmt_misc/qemu-$machine ] || update-binfmts --enable "qemu-$machine"
         ;;
     debian-11)
         release=bullseye
