@@ -1,4 +1,4 @@
-"""The options of AddressSanitizer that a measured command gets."""
+"""The options of sanitizers that a measured command gets."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from tare.measuring.sanitizers import variables, words
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("name", "before", "after"),
     [
-        ("", "verify_asan_link_order=0"),
-        ("detect_leaks=0", "detect_leaks=0:verify_asan_link_order=0"),
-        ("verify_asan_link_order=1", "verify_asan_link_order=1"),
+        ("ASAN_OPTIONS", "", "verify_asan_link_order=0"),
+        ("ASAN_OPTIONS", "detect_leaks=0", "detect_leaks=0:verify_asan_link_order=0"),
+        ("ASAN_OPTIONS", "verify_asan_link_order=1", "verify_asan_link_order=1"),
+        ("TSAN_OPTIONS", "", "ignore_noninstrumented_modules=1"),
+        ("TSAN_OPTIONS", "exitcode=3", "exitcode=3:ignore_noninstrumented_modules=1"),
+        ("TSAN_OPTIONS", "ignore_noninstrumented_modules=0", "ignore_noninstrumented_modules=0"),
     ],
 )
-def test_what_the_user_has_chosen_stays(before: str, after: str) -> None:
-    assert variables({"ASAN_OPTIONS": before} if before else {}) == {"ASAN_OPTIONS": after}
-    assert words(["env", f"ASAN_OPTIONS={before}", "./a"]) == ["env", f"ASAN_OPTIONS={after}", "./a"]
-    assert words(["mpiexec", "-genv", "ASAN_OPTIONS", before]) == ["mpiexec", "-genv", "ASAN_OPTIONS", after]
+def test_what_the_user_has_chosen_stays(name: str, before: str, after: str) -> None:
+    assert variables({name: before} if before else {})[name] == after
+    assert words(["env", f"{name}={before}", "./a"]) == ["env", f"{name}={after}", "./a"]
+    assert words(["mpiexec", "-genv", name, before]) == ["mpiexec", "-genv", name, after]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     result |= {f"TARE_{name}": str(value) for name, value in said.items() if value}
     result |= tared.variables(meta) | sanitizers.variables(result)
     told = [f"TARE_{name}" for name in (*VARIABLES, *OF_USERS)]
-    ours = ["LD_PRELOAD", sanitizers.VARIABLE, *(name for name in told if name in result)]
+    ours = ["LD_PRELOAD", *sanitizers.OPTIONS, *(name for name in told if name in result)]
     return result | open_mpi.handed_on(meta.command, result, ours)
 
 
