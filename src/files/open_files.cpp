@@ -151,8 +151,11 @@ OpenFile* opened(int descriptor) noexcept {
 }
 
 void duplicated(int from, int to) noexcept {
-  if (from == to || !is_one_of(to) || !recorder::is_own_process()) return;
-  if (has_interrupted_tare()) return forget(static_cast<unsigned>(to));
+  if (from == to || !is_one_of(to)) return;
+  const bool interrupts = has_interrupted_tare();
+  const recorder::OwnCode own_code;
+  if (!recorder::is_own_process()) return;
+  if (interrupts) return forget(static_cast<unsigned>(to));
   const recorder::Locked locked(lock);
   OpenFile* file = is_one_of(from) ? known->descriptors[from].file.load(std::memory_order_relaxed) : nullptr;
   if (file != nullptr) ++file->references;
@@ -162,8 +165,11 @@ void duplicated(int from, int to) noexcept {
 OpenFile* closing(int descriptor) noexcept {
   if (!is_one_of(descriptor)) return nullptr;
   const Descriptor& of = known->descriptors[descriptor];
-  if (of.file.load(std::memory_order_relaxed) == nullptr || !recorder::is_own_process()) return nullptr;
-  if (has_interrupted_tare()) {
+  if (of.file.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  const bool interrupts = has_interrupted_tare();
+  const recorder::OwnCode own_code;
+  if (!recorder::is_own_process()) return nullptr;
+  if (interrupts) {
     forget(static_cast<unsigned>(descriptor));
     return nullptr;
   }
@@ -177,14 +183,18 @@ OpenFile* closing(int descriptor) noexcept {
 
 void release(OpenFile* file) noexcept {
   if (file == nullptr) return;
+  const recorder::OwnCode own_code;
   const recorder::Locked locked(lock);
   drop_locked(*file);
 }
 
 void closing_range(unsigned first, unsigned last) noexcept {
-  if (known == nullptr || !recorder::is_own_process()) return;
+  if (known == nullptr) return;
+  const bool interrupts = has_interrupted_tare();
+  const recorder::OwnCode own_code;
+  if (!recorder::is_own_process()) return;
   last = std::min(last, capacity - 1);
-  if (has_interrupted_tare()) {
+  if (interrupts) {
     for (unsigned descriptor = first; descriptor <= last; ++descriptor) forget(descriptor);
     return;
   }

@@ -458,6 +458,36 @@ def test_files_of_tare_are_not_counted(plain: Path, tare: Path, files: Path, tmp
     assert all("/dev/shm" not in (row.file or "") for row in used(measured))
 
 
+def test_what_tare_does_for_descriptors_is_none_of_the_program(tare: Path, tmp_path: Path) -> None:
+    """It asks for the number of the process, which the program never does."""
+    source = tmp_path / "duplicates.c"
+    source.write_text(
+        "#include <unistd.h>\n"
+        "int main(void) {\n"
+        "  for (int i = 0; i < 1000000; i++) close(dup(1));\n"
+        "  return 0;\n"
+        "}\n"
+    )
+    program = tmp_path / "duplicates"
+    subprocess.run(["gcc", "-O2", source, "-o", program], check=True)
+    command: list[Path | str] = [
+        tare,
+        "run",
+        "-q",
+        "--with",
+        "files,stacks",
+        "-o",
+        tmp_path / "run",
+        "--",
+        program,
+    ]
+    subprocess.run(command, timeout=60, check=True)
+    shown: list[Path | str] = [tare, "profile", tmp_path / "run", "--by", "function", "--json"]
+    done = subprocess.run(shown, capture_output=True, text=True, timeout=60, check=True)
+    found = {row["function"] for row in json.loads(done.stdout)["functions"]}
+    assert "close" in found and not [name for name in found if "getpid" in name]
+
+
 READS = """
 import sys
 def writes(name):
