@@ -67,6 +67,7 @@ class EventIterator {
     set<"start_ns">(dict, row.start_ns);
     set<"world">(dict, row.world);
     set<"rank">(dict, row.rank);
+    if (row.rank < 0) set<"pid">(dict, run_.run().processes()[row.process].record.pid);
     set<"thread">(dict, row.thread);
     if (row.thread_name != nullptr) set<"thread_name">(dict, escaped_text(*row.thread_name));
     if (row.kind == reader::EventKind::event || row.kind == reader::EventKind::raw_event) {

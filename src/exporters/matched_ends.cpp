@@ -35,12 +35,14 @@ std::string in_short(const std::vector<std::string>& warnings) {
 
 }  // namespace
 
-bool MatchedEnds::has_gaps(Run& run) {
+std::string_view MatchedEnds::gaps(Run& run) {
+  std::string_view found;
   for (std::size_t i = 0; i < run.processes().size(); ++i) {
     const Totals& totals = run.totals(i);
-    if (totals.dropped != 0 || totals.overwritten_bytes != 0 || !run.processes()[i].spells.empty()) return true;
+    if (totals.dropped != 0 || totals.overwritten_bytes != 0) return "records are missing";
+    if (!run.processes()[i].spells.empty()) found = "calls that were only counted are not in the trace";
   }
-  return false;
+  return found;
 }
 
 bool MatchedEnds::has_cancels(Run& run) {
@@ -62,7 +64,7 @@ Result<std::optional<MatchedEnds>> MatchedEnds::read(Run& run, const std::functi
   }
   found.sort();
   found.reason_ = in_short(stream->warnings());
-  if (found.reason_.empty() && has_gaps(run)) found.reason_ = "calls that were only counted are not in the trace";
+  if (found.reason_.empty()) found.reason_ = gaps(run);
   return std::optional(std::move(found));
 }
 

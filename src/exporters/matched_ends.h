@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -37,8 +38,8 @@ struct MatchedEnd {
 // message.
 class MatchedEnds {
  public:
-  // Whether the definitions already show, before the trace is read, that calls are missing.
-  static bool has_gaps(reader::Run& run);
+  // Why calls are missing, as the definitions show before the trace is read; empty: none are.
+  static std::string_view gaps(reader::Run& run);
   // Whether receives may have been cancelled.
   static bool has_cancels(reader::Run& run);
   // Reads the whole trace. The run must outlive the result. `goes_on` is called now and then; if it returns false,

@@ -112,7 +112,7 @@ Result<TimelineSummary> Timeline::write() {
 
 Result<bool> Timeline::begin_matching() {
   if (!options_.finds_messages && !options_.finds_matched) return true;
-  if (!MatchedEnds::has_gaps(run_) && !(options_.finds_messages && MatchedEnds::has_cancels(run_))) {
+  if (MatchedEnds::gaps(run_).empty() && !(options_.finds_messages && MatchedEnds::has_cancels(run_))) {
     if (options_.finds_messages) flows_.emplace(run_, options_.filter);
     return true;
   }

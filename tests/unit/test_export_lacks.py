@@ -24,7 +24,15 @@ from tare.exporters.traces import _tell_what_lacks
 def test_ends_that_are_left_out_have_no_begin_or_are_wrongly_nested(
     ends: int, part: Part, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _tell_what_lacks(made(Exported, ends=ends), part)
+    _tell_what_lacks(made(Exported, ends=ends), part, has_ranks=True)
     told = capsys.readouterr().err
     assert told.startswith(f"tare: {said}")
     assert told.endswith(", or ended before, with the region or phase around it\n")
+
+
+def test_messages_are_missing_only_of_ranks(capsys: pytest.CaptureFixture[str]) -> None:
+    lacking = made(Exported, obstacle="records are missing")
+    _tell_what_lacks(lacking, Part(), has_ranks=False)
+    assert capsys.readouterr().err == ""
+    _tell_what_lacks(lacking, Part(), has_ranks=True)
+    assert capsys.readouterr().err == "tare: not all messages are shown: records are missing\n"

@@ -81,7 +81,7 @@ class PartTime:
 @dataclass
 class _Sums:
     time: Sampled = field(default_factory=Sampled)
-    ranks: set[Rank] = field(default_factory=set)
+    ranks: set[tuple[Rank, int]] = field(default_factory=set)  # and the process
 
 
 def is_by_part(keys: Sequence[str]) -> bool:
@@ -107,7 +107,7 @@ def by(recorded: Run, keys: Sequence[str], chosen: Chosen | None = None) -> list
         one = Sampled(each_ns[sample.rank] if sample.ns is None else sample.ns, 1)
         sums = found[sample.site, of]
         sums.time = sums.time.plus(one)
-        sums.ranks.add(sample.rank)
+        sums.ranks.add((sample.rank, sample.process))
         in_all = in_all.plus(one)
     if not found and not _has_samples_in_trace(recorded):
         raise Incompatible("there are no samples of stacks in a trace (tare run --trace --with stacks)")
@@ -176,6 +176,7 @@ def _code(site: Any, *, by_line: bool) -> Hashable:
 
 class _Sample(NamedTuple):
     rank: Rank
+    process: int  # of several without a rank
     site: int  # -1: not known
     ns: int | None  # processor time that it stands for; None: not recorded
 
@@ -183,7 +184,7 @@ class _Sample(NamedTuple):
     def of(cls, event: EventRow) -> _Sample:
         """That of an event."""
         ns = event.get("arguments", {}).get("processor_ns")
-        return cls((event["world"], event["rank"]), event.get("site", -1), ns)
+        return cls((event["world"], event["rank"]), event.get("pid", -1), event.get("site", -1), ns)
 
 
 # Samples, and the part of the run that each is in.

@@ -40,6 +40,8 @@ def check_functions(recorded: Run, names: Iterable[str] | None, *, events: bool 
 def check_ranks(recorded: Run, ranks: Iterable[int] | None, option: str = "--rank") -> None:
     """CommandError if the run has no such rank."""
     there = {process.rank for process in recorded.processes if process.rank >= 0}
+    if ranks and recorded.processes and not there:
+        raise CommandError(f"{option}: the processes of this run have no ranks, as none has called MPI")
     _check_numbers(option, "rank", ranks or (), there)
 
 

@@ -19,7 +19,7 @@ def write(kind: str, run: Run, to: Path, part: Part) -> str:
     """Writes the events, and says on standard error what the file lacks. CommandError without a trace."""
     check_trace(run)
     done = run.export_trace(kind, to, part.ranks or None, part.start_ns, part.end_ns)
-    _tell_what_lacks(done, part)
+    _tell_what_lacks(done, part, has_ranks=any(process.rank >= 0 for process in run.processes))
     return units.number_of(done.events, "event")
 
 
@@ -31,7 +31,7 @@ def check_trace(run: Run) -> None:
         raise CommandError("this run has no trace: measure it with tare run --trace -- COMMAND")
 
 
-def _tell_what_lacks(done: Exported, part: Part) -> None:
+def _tell_what_lacks(done: Exported, part: Part, *, has_ranks: bool) -> None:
     trace = "the trace" if part.start_ns is None and part.end_ns is None else "this part of the trace"
     if done.open:
         regions = units.number_of(done.open, "region or phase has", "regions or phases have")
@@ -44,7 +44,7 @@ def _tell_what_lacks(done: Exported, part: Part) -> None:
         what = units.noun(done.ends, "what it ends has", "what they end has")
         why = f"{what} no begin in {trace}, or ended before, with the region or phase around it"
         streams.tell(f"tare: {left_out} left out: {why}")
-    if done.obstacle:
+    if done.obstacle and has_ranks:
         streams.tell(f"tare: not all messages are shown: {done.obstacle}")
 
 

@@ -39,6 +39,7 @@ def _side(run: Run, basis: Basis) -> dict[str, Any]:
         "run": str(run.run_dir.resolve()),
         "start_ns": run.start_ns,
         "ranks": basis.ranks,
+        "uses_mpi": basis.uses_mpi,
         "world": basis.world,
         "worlds": run.worlds,
         "parts": overview.parts_of(run),

@@ -32,6 +32,8 @@ CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
 MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
 WAIT_COLUMNS = (8, 8, 8, 4, 4, 4, 2, 2)
 PATH_COLUMNS = (8, 8, 4)
+# A process that lives for less than this share of the time is drawn as long as it lives.
+MOST = 0.99
 # Of larger traces messages are not matched: it takes a fifth of a microsecond for each record.
 MATCHED_RECORDS = 50_000_000
 # Of larger ones waits are not looked for: finding them would take longer than all the rest.
@@ -54,6 +56,7 @@ def described(run: Run, timeline: Timeline) -> dict[str, Any]:
         "threads": [row.thread for row in rows],
         "since": _since(rows),
         "observed": [row.observed for row in rows],
+        "lives": _lives(run, timeline, rows),
         "has_gaps": bool(trace.dropped or trace.overwritten_bytes or run.spells),
         "functions": [visible(name) for name in run.functions],
         "places": [_place(site) for site in run.sites],
@@ -66,6 +69,19 @@ def _since(rows: Sequence[TimelineRow]) -> list[tuple[int, int, int]]:
     """The threads of locations that several had, one after another: row, begin of its first call, thread."""
     shared = ((number, row.threads) for number, row in enumerate(rows) if len(row.threads) > 1)
     return [(number, begin, thread) for number, threads in shared for begin, thread in threads]
+
+
+def _lives(run: Run, timeline: Timeline, rows: Sequence[TimelineRow]) -> list[tuple[int, int, int]]:
+    """The rows whose process began late, or ended early, with its begin and its end."""
+    length_ns = timeline.end_ns - timeline.start_ns
+    lives: dict[tuple[int, int, int], tuple[int, int]] = {}
+    for process in run.processes:  # exec makes several of one
+        at = process.world, process.rank, process.pid
+        begin, end = lives.get(at, (length_ns, 0))
+        own = process.start_ns - timeline.start_ns
+        lives[at] = min(begin, max(own, 0)), max(end, min(own + process.wall_ns, length_ns))
+    found = ((number, *lives[row.world, row.rank, row.pid]) for number, row in enumerate(rows))
+    return [(number, begin, end) for number, begin, end in found if end - begin < MOST * length_ns]
 
 
 def _off_processor(run: Run, timeline: Timeline) -> list[list[int]] | None:

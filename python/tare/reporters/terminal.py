@@ -255,7 +255,7 @@ def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, world
 def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
     return [
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
-        rank(row["rank"]),
+        rank(row["rank"], row.get("pid")),
         _thread(row),
         *([row["name"], _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         _both(row, "peer", "source", PEERS),

@@ -94,7 +94,7 @@ struct EventTable {
   EventChunks chunks;
   std::vector<std::string> warnings;
   std::shared_ptr<arrow::Arena::Pool> pool = arrow::Arena::make_pool();
-  ConstantColumn world, rank, thread, thread_name;
+  ConstantColumn world, rank, pid, thread, thread_name;
   std::uint64_t given = 0;
 
   // The position: which part of the current chunk, or of the block, comes next.
@@ -295,6 +295,8 @@ void EventTable::fill_arguments(EventBatch& batch) const {
 void EventTable::fill_location(EventBatch& batch) {
   world.fill(batch, Column::world, place.process->world);
   rank.fill(batch, Column::rank, place.process->record.rank);
+  if (place.process->record.rank < 0)
+    pid.fill(batch, Column::pid, static_cast<std::int32_t>(place.process->record.pid));
   thread.fill(batch, Column::thread, static_cast<std::int32_t>(place.thread));
   const std::int32_t name = context.texts.thread_name(*place.process, place.thread).number;
   if (name != absent) thread_name.fill(batch, Column::thread_name, name);

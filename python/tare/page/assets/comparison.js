@@ -10,7 +10,7 @@
     const share = (part) => element("li", {}, tare.swatch(part.name), element("span", {}, part.title), element("b", {}, format.percent(part.share)));
     return element("div", { class: "panel" },
       element("h3", {}, `${title}: ${of.program}`),
-      element("p", { class: "muted" }, `${format.numberOf(of.ranks, "rank")}, ${new Date(of.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC, ${of.run}`),
+      element("p", { class: "muted" }, `${of.uses_mpi ? format.numberOf(of.ranks, "rank") : format.numberOf(of.ranks, "process", "processes")}, ${new Date(of.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC, ${of.run}`),
       element("ol", { class: "findings" }, of.findings.map((finding) => element("li", {}, finding))),
       of.parts.length ? element("ul", { class: "legend column" }, of.parts.map(share)) : null,
       of.share_unknown ? element("p", { class: "muted" }, `How long ranks are in MPI is not known: ${of.share_unknown}.`) : null,

@@ -20,6 +20,7 @@
         if (!this.since.has(row)) this.since.set(row, []);
         this.since.get(row).push({ ns, thread });
       }
+      this.lives = new Map(this.about.lives.map(([row, ...life]) => [row, life]));
       this.hasThreads = this.about.threads.some((thread) => thread > 0);
       this.hidden = new Set();
       this.kinds = new Map(content.sites.map((site) => [site.function, site.class]));
@@ -94,6 +95,16 @@
       this.box.style.setProperty("--labels", `${Math.max(...Array.from({ length: this.count() }, (_, row) => this.name(row, row).length)) * (this.count() > MAX_ROWS ? 2 : 1) + 2.5}ch`);
       this.node = element("div", {}, tools, element("div", { class: "tools" }, this.find.tools), this.find.list, this.box, legend, this.panel.node, this.status, element("p", { class: "hint" }, [this.data.leftOut(), this.ownEvents()].filter(Boolean).join(" ")));
       this.listen();
+    }
+    // Begin and end of the process of a location.
+    life(row) {
+      return this.lives.get(row) ?? [0, this.about.length_ns];
+    }
+    // The same of those that a row of the picture stands for.
+    livesOf(view, group, row) {
+      const first = view.first + row * group;
+      const all = Array.from({ length: Math.max(1, Math.min(group, this.count() - first)) }, (_, i) => this.life(first + i));
+      return [Math.min(...all.map(([begin]) => begin)), Math.max(...all.map(([, end]) => end))];
     }
     ownEvents() {
       const { own_events: count } = this.content.overview.cost;
@@ -301,7 +312,8 @@
       const scale = Math.min(devicePixelRatio || 1, 2);
       const width = Math.round(this.stage.clientWidth * scale);
       const rowHeight = Math.round(this.height(rows) * scale);
-      const place = { width, rowHeight, gap: Math.max(1, Math.round(2 * scale)), scale };
+      const lives = (row) => this.livesOf(view, group, row).map((at) => Math.round(((Math.min(Math.max(at, view.from), view.to) - view.from) * width) / (view.to - view.from)));
+      const place = { width, rowHeight, gap: Math.max(1, Math.round(2 * scale)), scale, lives };
       const canvas = this.canvas;
       canvas.width = width;
       canvas.height = rows * rowHeight;

@@ -27,10 +27,10 @@
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" : "#ffffff";
   }
 
-  // A column of pixels of each bin: shares stacked from below, the time outside of calls on top.
+  // A column of pixels of each bin: shares stacked from below, the time outside of calls on top, while the process lives.
   function bins(context, of, place, hidden) {
     const { rows, columns, shares } = of;
-    const { width, rowHeight, gap } = place;
+    const { width, rowHeight, gap, lives } = place;
     const colors = STACK.map(([name]) => rgba(name));
     const ground = rgba("computing"), surface = rgba("surface");
     const image = context.createImageData(width, Math.max(1, rows * rowHeight));
@@ -38,6 +38,7 @@
     const height = rowHeight - gap;
     const tops = new Int32Array(STACK.length);
     for (let row = 0; row < rows; ++row) {
+      const [begin, end] = lives(row);
       for (let x = 0; x < width; ++x) {
         const cell = row * columns + Math.floor((x * columns) / width);
         let sum = 0;
@@ -48,15 +49,18 @@
         let y = height - 1;
         const top = row * rowHeight;
         for (let i = 0; i < STACK.length; ++i) for (; y >= tops[i]; --y) pixels[(top + y) * width + x] = colors[i];
-        for (; y >= 0; --y) pixels[(top + y) * width + x] = ground;
+        if (x >= begin && x < end) for (; y >= 0; --y) pixels[(top + y) * width + x] = ground;
       }
     }
     context.putImageData(image, 0, 0);
   }
 
-  function ground(context, rows, { width, rowHeight, gap }, fill) {
+  function ground(context, rows, { rowHeight, gap, lives }, fill) {
     context.fillStyle = fill;
-    for (let row = 0; row < rows; ++row) context.fillRect(0, row * rowHeight, width, rowHeight - gap);
+    for (let row = 0; row < rows; ++row) {
+      const [begin, end] = lives(row);
+      context.fillRect(begin, row * rowHeight, end - begin, rowHeight - gap);
+    }
   }
 
   function calls(context, of, view, { width, rowHeight, gap }, hidden, classOf) {

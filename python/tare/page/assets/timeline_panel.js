@@ -64,13 +64,21 @@
       if (follows && mine === this.asked) this.timeline.follow(this.chosen);
     }
     showGap(row, time, calls, before, after) {
-      const from = before?.at ?? 0, to = after?.at ?? this.about.length_ns;
+      const [begin, end] = this.timeline.life(row);
+      if (time < begin || time >= end) {
+        const [from, to] = time < begin ? [0, begin] : [end, this.about.length_ns];
+        this.show({ row, time, from, to }, null, `${time < begin ? "Before the begin" : "Behind the end"} of the process, ${this.rank(row, from, to)}`, [
+          ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
+        ]);
+        return;
+      }
+      const from = before?.at ?? begin, to = after?.at ?? end;
       const whole = this.timeline.data.isWhole ?? true;
       this.show({ row, time, from, to }, swatch("computing"), `Outside of calls, ${this.rank(row, from, to)}`, [
         ["Takes", `${format.duration(to - from)}, from ${this.seconds(from)} to ${this.seconds(to)}`],
         before && after ? this.processor(row, from, to, [before, after].map(({ i }) => calls.function[i])) : null,
-        ["Behind", before ? this.to(row, calls.start[before.i], this.at(calls, before.i)) : "the begin of the trace"],
-        ["Before", after ? this.to(row, calls.start[after.i], this.at(calls, after.i)) : "the end of the trace"],
+        ["Behind", before ? this.to(row, calls.start[before.i], this.at(calls, before.i)) : `the begin of the ${begin > 0 ? "process" : "trace"}`],
+        ["Before", after ? this.to(row, calls.start[after.i], this.at(calls, after.i)) : `the end of the ${end < this.about.length_ns ? "process" : "trace"}`],
         whole ? null : ["Left out", `calls of less than ${format.duration(this.about.calls.min_ns)} may lie in it`],
       ]);
     }

@@ -45,7 +45,7 @@
   function draw(into, content) {
     into.append(element("h2", {}, "Wait states"));
     if (!content.waits.length) {
-      into.append(element("p", { class: "lead" }, content.overview.trace.records ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
+      into.append(element("p", { class: "lead" }, !content.overview.uses_mpi ? "No process of this run has called MPI, so none waited for another in it." : content.overview.trace.records ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
       return;
     }
     into.append(element("p", { class: "lead" }, "Time in MPI because another rank had not come yet, by the line that waits. The cause is the rank that made them wait in the end, on whatever ranks the wait was passed on, with its part of the time. Choose a row for the ranks, for all causes, and for the source text." + tare.ofWorld(content, content.world)));
