@@ -49,6 +49,11 @@ def is_launcher(word: str) -> bool:
     return MPI_LAUNCHERS.fullmatch(PurePath(word).name) is not None
 
 
+def is_prefix(word: str) -> bool:
+    """Whether a program of this name starts the one that is behind it in a command."""
+    return LAUNCHERS.fullmatch(PurePath(word).name) is not None
+
+
 def _program(words: list[str]) -> str:
     words = _from_program(words)
     if not words:

@@ -222,7 +222,7 @@ def test_processes_without_mpi(command: list[str], tare: Path, tmp_path: Path) -
     ended = subprocess.run([*prefix, *command], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (plain.returncode, plain.stdout)
     assert ended.stderr.splitlines()[:-1] == plain.stderr.splitlines()
-    assert ended.stderr.splitlines()[-1].startswith("tare: no process of this command called MPI")
+    assert ended.stderr.splitlines()[-1].startswith("tare: no process of this command recorded a call of MPI")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["meta.json"]
     assert left_in_memory(tmp_path / "run") == []
 

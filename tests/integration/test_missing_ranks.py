@@ -73,6 +73,24 @@ def test_a_part_without_the_library(
     assert said[1:] in json.dumps(content.of_run(open_run(run_dir))), "there, it begins a sentence"
 
 
+def test_what_starts_the_program_is_measured_alone(tare: Path, mpi: MpiEnvironment, tmp_path: Path) -> None:
+    """`env` has samples of its stack until the program takes its place."""
+    command: list[Path | str] = [
+        tare,
+        "run",
+        "-q",
+        "--with",
+        "files,stacks",
+        "--",
+        "env",
+        "-u",
+        "LD_PRELOAD",
+        "true",
+    ]
+    done = succeed(mpi, tmp_path, *command)
+    assert "measured: `env -u LD_PRELOAD` in the command takes tare's environment" in words(done.stderr)
+
+
 def test_a_whole_program_without_the_library(
     tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path
 ) -> None:

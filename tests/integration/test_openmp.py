@@ -523,7 +523,7 @@ def test_without_the_source_nothing_is_recorded(program: Path, tare: Path, tmp_p
     command = [tare, "run", "-o", tmp_path / "run", "--", program, "loops"]
     ended = subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0
-    assert "no process of this command called MPI" in ended.stderr
+    assert "no process of this command recorded a call of MPI" in ended.stderr
 
 
 @pytest.mark.parametrize("runtime", [OMPT], ids=lambda runtime: runtime.name, indirect=True)

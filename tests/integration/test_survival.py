@@ -202,9 +202,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @both_families
-def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path, small_disk: Path) -> None:
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_full_disk(is_quiet: bool, mpi: MpiEnvironment, killed: Path, tare: Path, small_disk: Path) -> None:
     directory = small_disk / "run"
-    prefix: list[Path | str] = [tare, "run", "--trace", "-o", directory, "--"]
+    prefix: list[Path | str] = [tare, "run", *(["-q"] if is_quiet else []), "--trace", "-o", directory, "--"]
     ended = run(mpi, RANKS, [killed, "many"], prefix=prefix)
     assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
     measured = Measurement(tare, directory, ended)
@@ -212,7 +213,8 @@ def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
     info = measured.info()
     dropped, events = info["trace"]["dropped"], info["trace"]["records"]
     assert dropped > 0
-    assert f"DROPPED    {dropped:,} records: no space" in ended.stderr, "the summary hides the loss"
+    said = f"tare: the trace lacks {dropped:,}" if is_quiet else f"DROPPED    {dropped:,}"
+    assert f"{said} records: no space" in ended.stderr, "the loss is hidden"
     assert events + dropped >= RANKS * MANY
     assert [(row["rank"], row["state"]) for row in info["ranks"]] == [(r, "finished") for r in range(RANKS)]
     assert measured.calls()["MPI_Send"] == RANKS * MANY  # the profile has lost nothing

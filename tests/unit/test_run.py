@@ -118,7 +118,7 @@ def test_what_a_full_buffer_does(
 def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path, options: list[str]) -> None:
     done = tare("run", *options, "-o", "r", "--", "sh", "-c", "exit 4")
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)
-    assert "no process of this command called MPI" in done.stderr
+    assert "no process of this command recorded a call of MPI" in done.stderr
     assert [path.name for path in (tmp_path / "r").iterdir()] == ["meta.json"]
 
 

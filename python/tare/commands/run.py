@@ -7,7 +7,7 @@ import sys
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
 from tare.commands import new_path
@@ -19,11 +19,14 @@ from tare.options import Argument, Option
 from tare.runs import directory, patterns, rounds
 from tare.runs.metadata import DEFAULT_STACK_RATE, Metadata, Options
 
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 MOST_RATE = 10_000
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
 NO_MPI = (
-    "no process of this command called MPI; nothing was measured. Is it an MPI program, "
+    "no process of this command recorded a call of MPI; nothing was measured. Is it an MPI program, "
     "linked dynamically, and not setuid? `tare doctor` checks this machine"
 )
 
@@ -308,7 +311,8 @@ def run(
     if quiet:
         # An error is never quiet.
         apart = rounds.of_nodes_alone(len(rounds.of_directory(measured.run_dir)))
-        for line in [*_notes(measured), *apart, *_unmeasured(measured, expect_records=not forward)]:
+        lost = _lost(measured.recording) if measured.recording else []
+        for line in [*_notes(measured), *lost, *apart, *_unmeasured(measured, expect_records=not forward)]:
             streams.tell(f"tare: {line}")
     else:
         _summarize(measured, expect_records=not forward)
@@ -488,12 +492,36 @@ def _nothing(meta: Metadata) -> str:
     from tare.runs import missing
 
     if taken := missing.taken_by(meta.command):
-        return (
-            f"nothing was measured: `{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) "
-            "from the program; what else is to be preloaded, set in the environment of `tare run`"
-        )
-    called = f"called MPI or a function of {', '.join(meta.options.sources)}"
-    return NO_MPI.replace("called MPI", called) if meta.options.sources else NO_MPI
+        return _taken("nothing was measured", taken)
+    sources = f"of MPI or of {', '.join(meta.options.sources)}"
+    return NO_MPI.replace("of MPI", sources) if meta.options.sources else NO_MPI
+
+
+def _taken(what: str, taken: str) -> str:
+    return (
+        f"{what}: `{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from the program; "
+        "what else is to be preloaded, set in the environment of `tare run`"
+    )
+
+
+def _started_alone(recording: Run) -> str:
+    """What takes tare's environment from the program, if only what starts it was measured; empty: nothing."""
+    from tare import command_name
+    from tare.runs import missing
+
+    taken = missing.taken_by(recording.meta.command)
+    programs = {Path(process.executable).name for process in recording.processes}
+    return taken if taken and all(map(command_name.is_prefix, programs)) else ""
+
+
+def _lost(recording: Run) -> list[str]:
+    """That a part of the trace is missing because it could not be written; nothing if it is not."""
+    trace = recording.total_trace()
+    if not (trace.kept_newest and trace.dropped):
+        return []
+    from tare.reporters.summary import dropped
+
+    return [f"the trace lacks {dropped(trace.dropped, trace, recording)}"]
 
 
 def _print_summary(measured: Measured) -> None:
@@ -514,6 +542,8 @@ def _notes(measured: Measured) -> list[str]:
     notes = list(collected.messages) if collected else []
     if measured.trouble:
         notes.append(measured.trouble)
+    if measured.recording and (taken := _started_alone(measured.recording)):
+        notes.append(_taken("only what starts the program was measured", taken))
     if measured.unmonitored:
         notes.append(measured.unmonitored)
     if collected and collected.running:

@@ -299,7 +299,7 @@ def account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     elif trace.records or trace.dropped:
         yield "trace", _trace(trace)
     if cost.dropped or trace.dropped:
-        yield "DROPPED", _dropped(max(cost.dropped, trace.dropped), trace, recording)
+        yield "DROPPED", dropped(max(cost.dropped, trace.dropped), trace, recording)
     if trace.kept_newest:
         yield "KEPT", "the records before those, and the newest"
     left = sum(process.left_calls for process in recording.processes)
@@ -400,11 +400,12 @@ def _rounds(reception: Reception) -> str:
     return f"{text}; {reception.cut_off:,} profiles cut off" if reception.cut_off else text
 
 
-def _dropped(records: int, trace: Trace, recording: Run) -> str:
+def dropped(records: int, trace: Trace, recording: Run) -> str:
+    """How many records are missing, and why."""
     if not trace.kept_newest:
         return f"{units.number_of(records, 'record was', 'records were')} lost"
     where = _short_path(recording.run_dir)
-    reason = f"no space on {where}" if trace.no_space else f"{where} could not be written to"
+    reason = f"no space on {where}" if trace.no_space else f"they could not be written to {where}"
     return f"{units.number_of(records, 'record')}: {reason}"
 
 
