@@ -287,24 +287,3 @@ def test_an_archive_is_taken_apart_before_its_runs_are_recovered() -> None:
     (line,) = said_of([Missing(world=0, size=4, ranks=[(2, 3)], host="node1")], member="a-run")
     assert line.endswith("`tare split '/a run'`, and `tare recover` of its runs, there takes what is left")
     assert "--launch" not in line
-
-
-@pytest.mark.parametrize(
-    ("command", "taken"),
-    [
-        ("mpiexec -n 2 ./app -env", ""),
-        ("mpiexec -x LD_PRELOAD=libjemalloc.so -n 2 ./app", "LD_PRELOAD=libjemalloc.so"),
-        ("mpiexec -genv LD_PRELOAD libjemalloc.so -n 2 ./app", "-genv LD_PRELOAD"),
-        ("mpiexec -env OMP_NUM_THREADS 2 ./app", ""),
-        ("/usr/bin/srun --export=NONE ./app", "--export=NONE"),
-        ("srun --export=A,B=c ./app", "--export=A,B=c"),
-        ("srun --export=ALL,B=c ./app", ""),
-        ("srun --export=ALL,LD_PRELOAD=libm.so ./app", "--export=ALL,LD_PRELOAD=libm.so"),
-        ("mpiexec ./app --export=vtk", ""),
-        ("mpiexec /bin/env -i ./app", "/bin/env -i"),
-        ("env -u LD_PRELOAD ./app", "env -u LD_PRELOAD"),
-        ("env --unset=LD_PRELOAD ./app", "env --unset=LD_PRELOAD"),
-    ],
-)
-def test_what_in_a_command_takes_the_environment_is_named(command: str, taken: str) -> None:
-    assert missing.taken_by(command.split()) == taken

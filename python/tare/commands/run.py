@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tare import streams, units
+from tare import command_name, preloading, streams, units
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
 from tare.measuring import launch, limits, monitoring, unseen, user_objects
@@ -489,9 +489,7 @@ def _of_other_users(measured: Measured) -> list[str]:
 
 def _nothing(meta: Metadata) -> str:
     """Why nothing was measured."""
-    from tare.runs import missing
-
-    if taken := missing.taken_by(meta.command):
+    if taken := preloading.taken_by(meta.command):
         return _taken("nothing was measured", taken)
     sources = f"of MPI or of {', '.join(meta.options.sources)}"
     return NO_MPI.replace("of MPI", sources) if meta.options.sources else NO_MPI
@@ -506,10 +504,7 @@ def _taken(what: str, taken: str) -> str:
 
 def _started_alone(recording: Run) -> str:
     """What takes tare's environment from the program, if only what starts it was measured; empty: nothing."""
-    from tare import command_name
-    from tare.runs import missing
-
-    taken = missing.taken_by(recording.meta.command)
+    taken = preloading.taken_by(recording.meta.command)
     programs = {Path(process.executable).name for process in recording.processes}
     return taken if taken and all(map(command_name.is_prefix, programs)) else ""
 

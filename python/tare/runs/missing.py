@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tare import open_mpi, rank_numbers, units
+from tare import open_mpi, preloading, rank_numbers, units
 from tare.runs import runner
 from tare.runs.metadata import Launched, Missing
 from tare.streams import visible
@@ -138,7 +137,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
         return of_launcher(meta.launched)
     if meta.unseen:
         return f"{they} called MPI unseen by tare, as is said of {them}"
-    taken = taken_by(meta.command)
+    taken = preloading.taken_by(meta.command)
     if taken:
         return f"`{taken}` in the command takes tare's environment (LD_PRELOAD, TARE_*) from {them}"
     is_open_mpi = any("Open MPI" in process.mpi for process in of.processes)
@@ -251,34 +250,3 @@ def _unseen(host: str | None, of: Run) -> str:
         f"{nobody}; `{where}` there shows its own, or from here "
         f"`srun --jobid={job} --overlap -w {shlex.quote(on)} -n1 {where}`"
     )
-
-
-def taken_by(command: Sequence[str]) -> str:
-    """The words of the command that change LD_PRELOAD or the whole environment; empty: there are none."""
-    is_srun = bool(command) and PurePath(command[0]).name == "srun"
-    for number, word in enumerate(command):
-        option, variable = [*command[number + 1 : number + 3], "", ""][:2]
-        if word.startswith("LD_PRELOAD="):
-            return word
-        if word in _HYDRA_SETS and option == "LD_PRELOAD":
-            return f"{word} {option}"
-        if is_srun and word.startswith("--export=") and not _exports_all(word):
-            return word
-        if word.rpartition("/")[2] != "env":
-            continue
-        if option in ("-i", "-") or option.endswith("-ignore-environment"):
-            return f"{word} {option}"
-        if option == "-u" and variable == "LD_PRELOAD":
-            return f"{word} {option} {variable}"
-        if option.endswith("-unset=LD_PRELOAD"):
-            return f"{word} {option}"
-    return ""
-
-
-# Hydra, MPICH's launcher, takes a variable and its value as two further words.
-_HYDRA_SETS = ("-env", "-genv")
-
-
-def _exports_all(option: str) -> bool:
-    names = option.partition("=")[2].split(",")
-    return "ALL" in names and not any(name.startswith("LD_PRELOAD=") for name in names)
