@@ -232,7 +232,7 @@ void moved_to(OpenFile& file, std::uint64_t position) noexcept {
 
 void begin_open_files() noexcept {
   if (known == nullptr) known = static_cast<Known*>(recorder::map_memory(sizeof(Known)));
-  if (known != nullptr) known_descriptors = {known->descriptors, check_ns << recorder::tick_shift()};
+  if (known != nullptr) known_descriptors = {known->descriptors, recorder::about_ticks(check_ns)};
 }
 
 void forget_open_files() noexcept {

@@ -15,7 +15,8 @@ TARE_EVERY_CALL constinit bool clock_is_counter = false;
 
 namespace {
 
-constinit unsigned shift = 0;
+// The binary logarithm of the ticks in a nanosecond, rounded down: negative for counters of Arm, of 25 MHz to 1 GHz.
+constinit int ticks_log2 = 0;
 
 constinit std::uint64_t loaded_ns = 0;
 constinit pid_t loaded_in = 0;
@@ -32,21 +33,22 @@ bool kernel_trusts_counter() noexcept {
   return n >= 3 && std::memcmp(text, "tsc", 3) == 0;
 }
 
-// Ticks of the counter in a nanosecond, measured during 30 microseconds. Too many if it is interrupted between the
-// readings of both clocks.
-std::uint64_t measure_ticks_per_ns() noexcept {
+// Ticks of the counter in 65,536 nanoseconds, measured during 30 microseconds. Too many if it is interrupted between
+// the readings of both clocks.
+constexpr int measured_log2 = 16;
+std::uint64_t measure_ticks() noexcept {
   const std::uint64_t ticks = read_counter();
   const std::uint64_t start = read_ns(CLOCK_MONOTONIC_RAW);
   std::uint64_t end = start;
   while (end - start < 30'000) end = read_ns(CLOCK_MONOTONIC_RAW);
-  return (read_counter() - ticks) / (end - start);
+  return ((read_counter() - ticks) << measured_log2) / (end - start);
 }
 
-// That is exact enough to count the bits above 1 GHz.
-unsigned measure_shift() noexcept {
-  std::uint64_t per_ns = measure_ticks_per_ns();
-  for (int i = 0; i < 2; ++i) per_ns = std::min(per_ns, measure_ticks_per_ns());
-  return per_ns == 0 ? 0 : static_cast<unsigned>(std::bit_width(per_ns)) - 1;
+// That is exact enough for a power of two.
+int measure_log2() noexcept {
+  std::uint64_t ticks = measure_ticks();
+  for (int i = 0; i < 2; ++i) ticks = std::min(ticks, measure_ticks());
+  return ticks == 0 ? 0 : static_cast<int>(std::bit_width(ticks)) - 1 - measured_log2;
 }
 
 constexpr int readings = 4;
@@ -60,7 +62,7 @@ void choose_clock() noexcept {
   if (chosen) return;
   chosen = true;
   clock_is_counter = kernel_trusts_counter();
-  shift = clock_is_counter ? measure_shift() : 0;
+  ticks_log2 = clock_is_counter ? measure_log2() : 0;
 }
 
 std::uint32_t us_since_load(std::uint64_t monotonic_ns) noexcept {
@@ -102,6 +104,12 @@ std::uint64_t realtime_at(std::uint64_t monotonic_ns) noexcept {
   return best;
 }
 
-unsigned tick_shift() noexcept { return shift; }
+unsigned tick_shift() noexcept { return static_cast<unsigned>(std::max(ticks_log2, 0)); }
+
+std::uint64_t about_ticks(std::uint64_t ns) noexcept { return ticks_log2 >= 0 ? ns << ticks_log2 : ns >> -ticks_log2; }
+
+std::uint64_t about_ns(std::uint64_t ticks) noexcept {
+  return ticks_log2 >= 0 ? ticks >> ticks_log2 : ticks << -ticks_log2;
+}
 
 }  // namespace tare::recorder

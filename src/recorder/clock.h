@@ -51,4 +51,9 @@ std::uint32_t us_since_load(std::uint64_t monotonic_ns) noexcept;
 // Bits of a tick that are finer than a nanosecond: times on disk are shifted by them.
 unsigned tick_shift() noexcept;
 
+// How many ticks a duration has, and the reverse: only the power of two of the length of a tick is known here. So a
+// limit of n nanoseconds is one of n/2 to n.
+std::uint64_t about_ticks(std::uint64_t ns) noexcept;
+std::uint64_t about_ns(std::uint64_t ticks) noexcept;
+
 }  // namespace tare::recorder

@@ -56,5 +56,22 @@ TEST(ClockTest, InterruptionsDoNotMoveTheTimeOfAProcess) {
   EXPECT_LT(median - offsets.front(), 20'000);
 }
 
+// Also of counters below 1 GHz, as those of Arm are.
+TEST(ClockTest, TheLengthOfATickIsKnownToAPowerOfTwo) {
+  choose_clock();
+  bool is_half_at_least = false;  // unless this was interrupted each time
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t first = now(), start = read_ns(CLOCK_MONOTONIC_RAW);
+    std::uint64_t end = start;
+    while (end - start < 1'000'000) end = read_ns(CLOCK_MONOTONIC_RAW);
+    const auto ticks = static_cast<double>(now() - first);
+    EXPECT_LE(static_cast<double>(about_ticks(end - start)), 1.05 * ticks);
+    is_half_at_least |= static_cast<double>(about_ticks(end - start)) >= 0.45 * ticks;
+  }
+  EXPECT_TRUE(is_half_at_least);
+  EXPECT_LE(about_ns(about_ticks(1'000'000)), 1'000'000U);
+  EXPECT_GE(about_ns(about_ticks(1'000'000)), 900'000U);
+}
+
 }  // namespace
 }  // namespace tare::recorder

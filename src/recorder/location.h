@@ -79,7 +79,7 @@ struct alignas(64) Location {
   }
   // The same after a call of another kind: if it is brief, and timing is thinned out.
   [[gnu::always_inline]] void choose_if_brief(KnownRows& known, const format::ProfileRow& row) noexcept {
-    if (thins && row.ticks < row.calls * (TimingSample::brief_ns << tick_shift())) [[unlikely]]
+    if (thins && row.ticks < row.calls * about_ticks(TimingSample::brief_ns)) [[unlikely]]
       choose_untimed(known, row);
   }
   // Whether the next call of such a kind need not be timed.

@@ -170,9 +170,9 @@ void read_scheduling(Location& location, Piece piece, std::uint64_t begin, std::
                  {begin, end, is_outside ? own : OffProcessor{}, is_outside ? OffProcessor{} : own});
     }
   }
-  const std::uint64_t ended = now(), interval = SchedulingReading::interval_ns << tick_shift();
+  const std::uint64_t ended = now(), interval = about_ticks(SchedulingReading::interval_ns);
   location.weighing.leave_out(ended - started);
-  const bool is_interrupted = ended - started > Weighing::longest_ns << tick_shift();
+  const bool is_interrupted = ended - started > about_ticks(Weighing::longest_ns);
   const std::uint64_t cost = is_interrupted ? last.cost : ended - started;
   sums.cost_ticks += cost;
   last.due = ended + std::max(interval, times_of_cost * cost);

@@ -83,8 +83,7 @@ int world_size() noexcept { return segment() == nullptr ? 1 : std::max(segment()
 // Spawned ranks have a world of their own, with synchronisation points of its own.
 bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.flags & format::spawned) != 0; }
 
-// Only the power of two of the length of a tick is known here.
-double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shift()); }
+double ticks_per_ms() noexcept { return static_cast<double>(about_ticks(1'000'000)); }
 
 // Whether the process has a rank. In tests of this library there is no segment.
 bool has_rank() noexcept { return segment() == nullptr || segment()->process.rank >= 0; }

@@ -88,7 +88,7 @@ void trace(recorder::EventBuffer& events, std::uint32_t site, std::uint64_t time
 
 // The interval of the thread changes to what samples of this cost may have in a run with a budget.
 void keep_budget(format::StackSamples& table, std::uint64_t ticks) noexcept {
-  if (!pace.note_cost(ticks >> recorder::tick_shift(), part_of_budget * recorder::spells.budget_share())) return;
+  if (!pace.note_cost(recorder::about_ns(ticks), part_of_budget * recorder::spells.budget_share())) return;
   change_timer(pace.interval_ns());
   lengthen(std::atomic_ref(table.interval_ns), pace.interval_ns());
 }

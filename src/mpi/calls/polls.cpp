@@ -97,7 +97,7 @@ void Polls::clear(std::uint64_t clock_ticks) noexcept {
   skipping_ = nullptr;
   last_ = nullptr;
   idle_leave_ = idle_head_ = 0;
-  quick_ticks_ = gap_ns << recorder::tick_shift();
+  quick_ticks_ = recorder::about_ticks(gap_ns);
   clock_ticks_ = clock_ticks;
 }
 

@@ -288,7 +288,7 @@ TEST_F(PollsTest, WhatIsNotTimedIsWaitingAsMuchAsIfItWere) {
     std::uint64_t ended = 0;
     const auto one = [&](bool finds) {
       const std::uint64_t enter = now, leave = now += about(kind.ticks);
-      truth += leave - (is_idle && enter - ended < Polls::gap_ns << recorder::tick_shift() ? ended : enter);
+      truth += leave - (is_idle && enter - ended < recorder::about_ticks(Polls::gap_ns) ? ended : enter);
       is_idle = !finds;
       ended = leave;
       ++calls;

@@ -48,7 +48,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
     ++first;
     ++to.first_calls;
     to.first_ticks += spent;
-  } else if (spent >= longest_ns << tick_shift()) {
+  } else if (spent >= about_ticks(longest_ns)) {
     ++to.interrupted;
   } else {
     ++to.calls;

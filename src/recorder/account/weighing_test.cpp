@@ -104,7 +104,7 @@ TEST_F(WeighingTest, OtherCodeThatTheWrapperCallsIsLeftOut) {
 
 TEST_F(WeighingTest, InterruptedCallsAreCountedOnly) {
   pass_first_calls();
-  weigh_one(2 * (Weighing::longest_ns << tick_shift()));
+  weigh_one(2 * about_ticks(Weighing::longest_ns));
   EXPECT_EQ(kinds[kind].interrupted, 1U);
   EXPECT_EQ(kinds[kind].ticks, 0U);
 }
@@ -126,7 +126,7 @@ TEST_F(WeighingTest, PollsThatReadNoClockAreWeighedWithoutTheReadings) {
     weighing.begin_call(flushed);
     if (weighing.is_under_way()) weighing.end_untimed_call(kinds, kind, 0, std::uint64_t{flushed}, now());
   } while (kinds[kind].calls == before);
-  EXPECT_LT(kinds[kind].ticks, Weighing::longest_ns << tick_shift());
+  EXPECT_LT(kinds[kind].ticks, about_ticks(Weighing::longest_ns));
 }
 
 // Of two readings, some processors execute the second at once after the first, so the least difference is no measure.
