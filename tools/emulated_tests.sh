@@ -24,6 +24,7 @@ unemulated=(
     CompletionTest.WithoutMemoryNoStatusesAreAskedFor      # limits the memory of a process (RLIMIT_AS)
     EndingWatch.TellsProcessesOfOneNumberApart             # makes a process of a given number (clone3)
     Experiment.TheRootSaysWhichPointsAreOffloads           # measures for 23 s on two processors, for minutes on an emulated one
+    UserCodeOfTwoRanks.EndsTheProcessIfItThrows            # starts a process that aborts, after tests with threads
     # starts a process that sends no signal when it ends: tared
     Tared.{DrainsBesideTheThread,DrainsWhatThreadsWouldDrop,IsNoChildOfTheProgram,MayBeKilledAtAnyMoment,MayHang}
     Tared.WritesNothingIfNothingIsToBeWritten
