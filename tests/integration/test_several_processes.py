@@ -108,7 +108,8 @@ def test_the_timeline_shows_a_process_while_it_lives(
     opened = Opened(browser.new_page(viewport={"width": 1400, "height": 900}), to.as_uri())
     opened.page.locator(CANVAS).scroll_into_view_if_needed()
     opened.wait(f"document.querySelector('{CANVAS}').dataset.ready")
-    places = [[row, at] for row in (first, second) for at in (0.25, 0.75)]
+    middles = [(begin + first_end) / 2 / end, (second_begin + end) / 2 / end]
+    places = [[row, at] for row in (first, second) for at in middles]
     colors = opened.page.evaluate(COLORS, places)
     assert colors[0] == colors[3] != colors[1] == colors[2]
     opened.page.evaluate(f"tare.timeline.panel.choose({first}, {about['length_ns'] - 1})")

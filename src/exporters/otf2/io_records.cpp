@@ -129,9 +129,10 @@ std::string IoRecords::path_of_mpi(std::uint32_t process, const std::string& giv
     for (const format::FileUse& use : used.uses)
       if (use.interface == FileInterface::mpi_io) names->second.insert(used.files[use.file].name);
   }
+  const std::string end = "/" + std::filesystem::path(given).lexically_normal().string();
   std::string found;
   for (const std::string& name : names->second)
-    if (name.starts_with('/') && name.ends_with("/" + given)) {
+    if (name.starts_with('/') && name.ends_with(end)) {
       std::string path = std::filesystem::path(name).lexically_normal().string();
       if (!found.empty() && found != path) return given;
       found = std::move(path);
@@ -157,7 +158,7 @@ OTF2_IoHandleRef IoRecords::add_handle(const Key& key, std::uint16_t function, b
   } else if (const UsedFiles::File* file = used_.find(process, function, entry)) {
     handle.name = plain_text(file->name);
     const bool is_directory = file->entry.kind == format::FileKind::directory;
-    // What MPI-IO opened first has no kind in the table.
+    // In earlier files, what MPI-IO opened first has no kind.
     const bool is_of_mpi = file->entry.kind == format::FileKind::unknown && file->name.starts_with('/');
     if (is_directory || is_of_mpi || file->entry.kind == format::FileKind::regular)
       handle.file = file_of({handle.name, file->entry.inode, is_directory, std::move(host)});
