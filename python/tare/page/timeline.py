@@ -80,7 +80,8 @@ def _lives(run: Run, timeline: Timeline, rows: Sequence[TimelineRow]) -> list[tu
         begin, end = lives.get(at, (length_ns, 0))
         own = process.start_ns - timeline.start_ns
         lives[at] = min(begin, max(own, 0)), max(end, min(own + process.wall_ns, length_ns))
-    found = ((number, *lives[row.world, row.rank, row.pid]) for number, row in enumerate(rows))
+    keys = ((row.world, row.rank, row.pid) for row in rows)
+    found = ((number, *lives.get(at, (0, length_ns))) for number, at in enumerate(keys))
     return [(number, begin, end) for number, begin, end in found if end - begin < MOST * length_ns]
 
 
