@@ -202,7 +202,7 @@ def test_the_table(tare: Path, tmp_path: Path) -> None:
     cells = [" ".join(each.split()[2:]) for each in cells]
     assert cells[:3] == ["0 setup phase begins", "0 here marker", "0 heap 12.5 bytes"]
     assert cells[4] == "0 step (-1, 4294967295, 3.25)"
-    assert cells[7] == '- 0 note "ä\\n"'
+    assert cells[7] == '0 note "ä\\n"'
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
