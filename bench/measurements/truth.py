@@ -61,7 +61,7 @@ LAMMPS_INPUT = ROOT / "workloads" / "inputs" / "lennard_jones.in"
 class Program:
     """`serial`: the ranks wait for one another in turn, so what each pays adds up.
 
-    `needs_processors`: it takes minutes where another process is busy, or may do so.
+    `needs_processors`: its ranks wait so often that it may take minutes beside a busy process.
     """
 
     command: str  # the first word is of the build, or installed

@@ -88,7 +88,7 @@ def test_samples_between_calls_are_of_both(tare: Path, run: Path) -> None:
     assert max(rows, key=lambda row: row["samples"])["ranks"] == 2
 
 
-def test_the_page_of_two_such_runs_speaks_of_processes(tare: Path, run: Path, tmp_path: Path) -> None:
+def test_the_page_of_two_such_runs_speaks_of_processes(run: Path) -> None:
     recorded = open_run(run)
     sides = content.of_run(recorded, recorded)["comparison"]["sides"]
     assert [(side["ranks"], side["uses_mpi"]) for side in sides] == [(2, False)] * 2

@@ -15,6 +15,7 @@ from tare import functions
 from tare.analysis import profile, rank_differences, sampling_error
 from tare.analysis.groups import added
 from tare.analysis.profile import Chosen
+from tare.analysis.ranks import has_ranks
 from tare.analysis.rows import fields
 from tare.analysis.sampling_error import Sampled
 from tare.analysis.stacks import UNKNOWN, frames, function_name, samples
@@ -132,7 +133,7 @@ def _of_program(
     for (site, whose), time_ns in _calls_of_sites(recorded, keys, chosen).items():
         for code in _codes_of_path(site, sites, files, by_line=by_line):
             sums[code, whose].with_callees_ns += time_ns
-    ranks, has_ranks = rank_differences.ranks_of(recorded), _has_ranks(recorded)
+    ranks, have_ranks = rank_differences.ranks_of(recorded), has_ranks(recorded.processes)
     of_ranks = {
         (code, (world, rank)): of.own
         for (code, (world, rank, pid, _)), of in sums.items()
@@ -148,7 +149,7 @@ def _of_program(
         )
         more, is_certain = differences.get((code, (world or 0, -1 if rank is None else rank)), (None, None))
         in_all_ns, of_so_many = of.own.time_ns, sum(ranks.values())
-        is_of_ranks = has_ranks if rank is None else rank >= 0
+        is_of_ranks = have_ranks if rank is None else rank >= 0
         if world is not None and pid is None:
             in_all_ns, of_so_many = in_world[code, world], ranks.get(world, 1)
         name, file, object_, line = code
@@ -173,10 +174,6 @@ def _of_program(
             line=line,
             object=object_,
         )
-
-
-def _has_ranks(recorded: Run) -> bool:
-    return any(process.rank >= 0 for process in recorded.processes)
 
 
 def _calls_of_sites(
@@ -249,7 +246,7 @@ def _codes_of(frame: Frame, inner: int, files: Files, *, by_line: bool) -> Itera
 def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[CodeTime]:
     code: profile.Key = "line" if "line" in keys else "function"
     by_rank = "rank" in keys
-    ranks, has_ranks = rank_differences.ranks_of(recorded), _has_ranks(recorded)
+    ranks, have_ranks = rank_differences.ranks_of(recorded), has_ranks(recorded.processes)
     of_ranks: dict[Hashable, dict[tuple[int, int, int | None], int]] = defaultdict(dict)
     of_world: dict[Hashable, int] = defaultdict(int)
     rows = profile.summed(recorded, [code, "rank"], chosen)
@@ -265,7 +262,7 @@ def _of_calls(recorded: Run, keys: Sequence[str], chosen: Chosen) -> Iterator[Co
         if by_rank:
             longest, longest_ns = row.rank, row.time_ns
             mean_ns = of_world[row.world, _place(row, code)] / max(1, ranks.get(row.world, 1))
-        is_of_ranks = row.rank >= 0 if by_rank else has_ranks
+        is_of_ranks = row.rank >= 0 if by_rank else have_ranks
         error_ns = row.time_error_ns if row.estimated_calls else 0
         is_compared = by_rank and row.rank >= 0 and ranks.get(row.world, 0) > 1 and error_ns == 0
         yield CodeTime(

@@ -29,8 +29,8 @@ TOO_MANY_RECORDS = f"more than {REPLAYED_RECORDS:,} records to replay"
 class Efficiency:
     """The POP efficiencies of one world (docs/profile.md), 0 to 1.
 
-    None if no rank has net time, or if it is not known what calls took that were only counted. Where results
-    of some ranks end long before those of others, because a keeper saved them, only the MPI share is known.
+    None if no rank has net time, or if it is not known what calls took that were only counted. Load balance,
+    communication and parallel efficiency also are None if a keeper saved some ranks long before others ended.
     """
 
     world: int

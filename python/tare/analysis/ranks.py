@@ -38,14 +38,14 @@ def are_mpi_shares_known(processes: Sequence[Process]) -> bool:
     return all(mpi_share(process) is not None for process in processes)
 
 
-# Of the longest net time: ranks whose results end at most so much earlier are compared.
-AT_ONCE = 0.05
+# Ranks with less than this share of the longest net time ended early: they computed less because of that.
+ENDED_EARLY = 0.95
 
 
 def end_together(processes: Sequence[Process]) -> bool:
     """Whether nothing is missing of ranks that a keeper saved while others went on for long."""
     longest_ns = max((process.net_ns for process in processes), default=0)
-    return not any(each.saved and each.net_ns < (1 - AT_ONCE) * longest_ns for each in processes)
+    return not any(each.saved and each.net_ns < ENDED_EARLY * longest_ns for each in processes)
 
 
 def use_mpi(processes: Sequence[Process]) -> bool:
@@ -54,6 +54,11 @@ def use_mpi(processes: Sequence[Process]) -> bool:
     Of imported traces, it is only known that there are ranks.
     """
     return any(process.rank >= 0 or process.mpi or process.abi != "none" for process in processes)
+
+
+def has_ranks(processes: Sequence[Process]) -> bool:
+    """Whether one of them has a rank."""
+    return any(process.rank >= 0 for process in processes)
 
 
 def of_ranks(processes: Sequence[Process]) -> list[Process]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import streams, units
+from tare.analysis import ranks
 from tare.errors import NOTHING_MEASURED, CommandError
 from tare.exporters import Exporter, Part
 
@@ -19,7 +20,7 @@ def write(kind: str, run: Run, to: Path, part: Part) -> str:
     """Writes the events, and says on standard error what the file lacks. CommandError without a trace."""
     check_trace(run)
     done = run.export_trace(kind, to, part.ranks or None, part.start_ns, part.end_ns)
-    _tell_what_lacks(done, part, has_ranks=any(process.rank >= 0 for process in run.processes))
+    _tell_what_lacks(done, part, has_ranks=ranks.has_ranks(run.processes))
     return units.number_of(done.events, "event")
 
 

@@ -83,8 +83,6 @@ def _named(run: Run, process: Process) -> str:
     return f"{process.rank}" + (f" of world {process.world}" if run.worlds > 1 else "")
 
 
-# Of the longest net time of a rank.
-ENDED_EARLY = 0.95
 TITLES = {
     "computing": "Computing",
     "imbalance": "Imbalance of the computing",
@@ -122,7 +120,7 @@ def _parts(world: Efficiency | None) -> list[dict[str, Any]]:
 def _have_some_ended_early(run: Run, world: Efficiency | None) -> bool:
     """Whether ranks ended before others, so that what those computed longer is no imbalance."""
     ended = [each for each in run.processes if world and each.world == world.world and not each.finalized]
-    return any(each.net_ns < ENDED_EARLY * world.net_ns for each in ended if world)
+    return any(each.net_ns < ranks.ENDED_EARLY * world.net_ns for each in ended if world)
 
 
 def _why_not_replayed(world: Efficiency | None) -> str | None:

@@ -10,6 +10,7 @@ from tare.analysis.explain.finding import MIN_SHARE, Finding
 from tare.analysis.explain.losses import Line, Loss, total
 from tare.analysis.explain.waiting import is_one_slow, slow_of
 from tare.analysis.groups import added
+from tare.analysis.ranks import ENDED_EARLY
 from tare.analysis.rows import UNKNOWN
 
 
@@ -36,11 +37,10 @@ def imbalance(basis: Basis, told: Told, told_ns: int = 0, at_least: float = 0.0)
     Of this, `told_ns` is told already. The rest is found if it is this share of what is left, from 0 to 1.
     """
     off_ns = {process.rank: process.scheduling.descheduled_outside_ns for process in basis.processes}
-    # A rank that did not come to its end computes less than others because of that.
     cut_off = {
         process.rank
         for process in basis.processes
-        if not process.finalized and process.net_ns < (1 - MIN_SHARE) * basis.net_ns
+        if not process.finalized and process.net_ns < ENDED_EARLY * basis.net_ns
     }
     times = {rank: max(ns - off_ns[rank], 0) for rank, ns in basis.useful_ns.items() if rank not in cut_off}
     if len(times) < 2:

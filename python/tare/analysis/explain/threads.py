@@ -123,8 +123,7 @@ def _others_ns(of: Region) -> float:
 
 def _who(of: Region | ProfileRow | RegionsRow | Process) -> int:
     """The rank; of a process without MPI a negative number, by its process ID."""
-    is_rank = of.rank is not None and of.rank >= 0
-    return of.rank if is_rank and of.rank is not None else -(of.pid or 1)
+    return of.rank if of.rank is not None and of.rank >= 0 else -(of.pid or 1)
 
 
 def _by_process(found: Sequence[Region]) -> dict[int, list[Region]]:
