@@ -8,8 +8,10 @@ part, with an interval, which is added to the truth of the runs of the same prog
 test differences; that nothing is found where there is nothing, a tool that is absent tests.
 
 A rank that waits longer also notices its message later, which no tool sees of itself. So the truth may be
-wrong where intervals are right. The other tables do not need it: the same tool is weighed several times, in
-several runs each time, as `tare weigh` does, and each interval must hold what the other times find.
+wrong where intervals are right. The other tables do not need it: the same tool is weighed several times, and
+each interval must hold what the other times find.
+
+A tool is weighed in several runs each time, as `tare weigh` does.
 
 Cells that were run are kept in build/bench/truth.jsonl, so that a measurement can go on where it was ended.
 """
@@ -50,7 +52,8 @@ SELDOM_NS = 100_000  # of one payment, at least
 # What the tool sees of a sweep is not all that it costs: the program then reads again what was displaced.
 NOTHING = "nothing"
 REPEATED = "repeated"
-REPEATS, RUNS = 6, 3  # that a tool is weighed, and runs of each
+RUNS = 3  # each time that a tool is weighed
+REPEATS = 6  # that a tool is weighed
 REPEATS_LOADED = 4
 KINDS = ("absent", "fixed", "random", "seldom", "growing", "one", "sweeping")
 LOADED = "with a process that takes what it gets"
@@ -124,7 +127,12 @@ def measure(rounds: int) -> list[Table]:
     cells = list(_cells(rounds))
     random.Random(0).shuffle(cells)  # what is run before an end is a sample
     cells.sort(
-        key=lambda cell: (cell.ranks > len(os.sched_getaffinity(0)), cell.loaded, cell.kind != NOTHING)
+        key=lambda cell: (
+            cell.kind == REPEATED,
+            cell.ranks > len(os.sched_getaffinity(0)),
+            cell.loaded,
+            cell.kind != NOTHING,
+        )
     )
     for number, cell in enumerate(cells):
         if cell not in kept:
@@ -139,10 +147,11 @@ def _cells(rounds: int) -> Iterator[Cell]:
     for loaded in (False, True):
         for name, program in PROGRAMS.items():
             for ranks in program.ranks:
-                for number in range(2 * rounds):
+                if loaded and program.needs_processors:
+                    continue
+                for number in range(rounds + 1):
                     yield Cell(name, ranks, NOTHING, loaded, number)
-                repeats = _repeats(program, ranks, loaded=loaded)
-                for number in range(repeats):
+                for number in range(_repeats(ranks, loaded=loaded)):
                     yield Cell(name, ranks, REPEATED, loaded, number)
                 for number in range(rounds):
                     for kind in KINDS:
@@ -150,10 +159,10 @@ def _cells(rounds: int) -> Iterator[Cell]:
                             yield Cell(name, ranks, kind, loaded, number)
 
 
-def _repeats(program: Program, ranks: int, *, loaded: bool) -> int:
+def _repeats(ranks: int, *, loaded: bool) -> int:
     if not loaded:
         return REPEATS
-    return 0 if ranks != 2 or program.needs_processors else REPEATS_LOADED
+    return REPEATS_LOADED if ranks == 2 else 0
 
 
 def _kept() -> Iterator[tuple[Cell, Result]]:
@@ -181,7 +190,7 @@ def _result(cell: Cell, kept: dict[Cell, Result]) -> Result:
         "PLANTED_NS": f"{ns:.0f}",
         "PLANTED_EVERY": str(every),
     }
-    return _run(cell, _tool("planted"), variables, RUNS if is_repeated else 1)
+    return _run(cell, _tool("planted"), variables)
 
 
 def _without_cost(cell: Cell) -> Cell:
@@ -229,9 +238,9 @@ def _load() -> Iterator[None]:
             process.kill()
 
 
-def _run(cell: Cell, library: Path, variables: dict[str, str], runs: int = 1) -> Result:
+def _run(cell: Cell, library: Path, variables: dict[str, str]) -> Result:
     with tempfile.TemporaryDirectory(prefix="tare-bench-") as name, _load() if cell.loaded else nullcontext():
-        directories = [Path(name) / str(number) for number in range(runs)]
+        directories = [Path(name) / str(number) for number in range(RUNS)]
         calls = sum(_calls_of_run(cell, library, variables, each) for each in directories)
         return _judged(cell, directories, calls)
 

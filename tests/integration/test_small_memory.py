@@ -87,3 +87,28 @@ def test_what_fits_is_measured(
         [tare, "info", measured.directory], capture_output=True, text=True, check=True
     ).stdout
     assert told.count("REDUCED") == len(reduced)
+
+
+def test_a_limit_of_the_size_of_files_is_the_reason(tare: Path, tmp_path: Path) -> None:
+    """MPI libraries themselves need more than a program without MPI."""
+    limited = ["sh", "-c", 'ulimit -f 2048; exec "$@"', "sh"]  # half of a KiB each
+    command: list[Path | str] = [
+        *limited,
+        tare,
+        "run",
+        "-q",
+        "--with",
+        "files",
+        "-o",
+        tmp_path / "run",
+        "--",
+        "cat",
+        __file__,
+    ]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    limit = "the limit of the size of files (ulimit -f"
+    assert ended.stderr.splitlines() == [
+        f"tare: {limit}) leaves no room for a segment: this process is not measured",
+        f"tare: no process of this command recorded a call of MPI or of files; nothing was measured; "
+        f"{limit}: 1.00 MiB) leaves it no room",
+    ]

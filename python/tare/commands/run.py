@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 from enum import StrEnum
 from functools import partial
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 MOST_RATE = 10_000
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
+ROOM = 4 * units.MIB  # of the segment of a process, at least (src/recorder/segment.cpp)
+NO_RESULT = "no process of this command recorded a call of MPI; nothing was measured"
 NO_MPI = (
-    "no process of this command recorded a call of MPI; nothing was measured. Is it an MPI program, "
-    "linked dynamically, and not setuid? `tare doctor` checks this machine"
+    f"{NO_RESULT}. Is it an MPI program, linked dynamically, and not setuid? `tare doctor` checks "
+    "this machine"
 )
 
 
@@ -491,8 +494,15 @@ def _nothing(meta: Metadata) -> str:
     """Why nothing was measured."""
     if taken := preloading.taken_by(meta.command):
         return _taken("nothing was measured", taken)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if 0 <= limit < ROOM:  # RLIM_INFINITY is negative
+        text = (
+            f"{NO_RESULT}; the limit of the size of files (ulimit -f: {units.size(limit)}) leaves it no room"
+        )
+    else:
+        text = NO_MPI
     sources = f"of MPI or of {', '.join(meta.options.sources)}"
-    return NO_MPI.replace("of MPI", sources) if meta.options.sources else NO_MPI
+    return text.replace("of MPI", sources) if meta.options.sources else text
 
 
 def _taken(what: str, taken: str) -> str:
