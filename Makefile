@@ -35,12 +35,13 @@ DEVELOPER := TARE_WORKLOADS TARE_TESTS CMAKE_COMPILE_WARNING_AS_ERROR
 check:
 	@tools/apt.sh build optional test lint
 	@tools/venv.sh build study test lint
-	@tools/build.sh $(DEVELOPER)
+	@tools/build.sh $(DEVELOPER) unit_tests
 	@tools/lint.sh quick
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
 	@$(PYTHON) -m pytest -q -n 2 tests/unit
 	@tools/smoke.sh
 
+# C++ unit tests run with sanitizers here, and as they are built for users in `make check`.
 # Integration tests wait for processes a lot: three at a time keep two processors busy. What fails then is told, and run
 # again by itself: launchers kill ranks sooner or later, as the others on the machine let them. The last lines name what
 # was run again (tests/conftest.py).
@@ -51,7 +52,7 @@ test:
 	@tools/mpi.sh
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh changed
-	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
+	@ctest --preset release -LE unit -j2 --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest -n 2 tests/unit
 	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear --durations 15 -m "not alone and not long" tests/integration tests/study || \
@@ -79,7 +80,7 @@ docs: all
 	@tools/docs.sh
 
 # RELEASE_TESTS: what it must pass.
-RELEASE_TESTS := test test-long test-slurm test-wheel test-aarch64 test-install
+RELEASE_TESTS := check test test-long test-slurm test-wheel test-aarch64 test-install
 
 release:
 	@tools/release.sh check

@@ -2,7 +2,7 @@
 #
 # A GoogleTest program, which is one test of ctest: 400 processes of a sanitizer take minutes to begin. Of its cases, it
 # runs those that GTEST_FILTER names. Nothing without TARE_TESTS.
-# The target unit_tests builds all of them, and no library that only whole programs need.
+# The target unit_tests builds all of them, and no library that only whole programs need. The label of the tests is unit.
 if(TARE_TESTS)
   add_custom_target(unit_tests)
 endif()
@@ -12,7 +12,7 @@ function(tare_add_test name)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
-  add_executable(${name} ${arg_SOURCES})
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main Threads::Threads)
   # What is tested is optimised; a test is compiled twice as fast like this.
   if(NOT TARE_SANITIZER)
@@ -30,7 +30,7 @@ function(tare_add_test name)
   if(CMAKE_CROSSCOMPILING)
     set(seconds 7200)
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds} COST ${sources})  # the longest go first
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT ${seconds} COST ${sources})  # the longest go first
 endfunction()
 
 # tare_add_objects_of_users(<test> <file>.c...): shared objects as users make them. The test gets their paths, as macros
@@ -38,7 +38,7 @@ endfunction()
 function(tare_add_objects_of_users test)
   foreach(file IN LISTS ARGN)
     get_filename_component(name ${file} NAME_WE)
-    add_library(${name} MODULE ${file})
+    add_library(${name} MODULE EXCLUDE_FROM_ALL ${file})
     set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET default)
     string(TOUPPER ${name} variable)
     target_compile_definitions(${test} PRIVATE ${variable}="$<TARGET_FILE:${name}>")

@@ -1,6 +1,7 @@
 #!/bin/bash
-# tools/build.sh [OPTION...] : builds build/release and brings the package in .venv up to date. It shows how far it is.
-# OPTION is a CMake option to switch on (TARE_TESTS); it stays on for later builds in the same directory.
+# tools/build.sh [OPTION|TARGET...] : builds build/release and brings the package in .venv up to date. It shows how far
+# it is. OPTION is a CMake option to switch on (TARE_TESTS); it stays on for later builds in the same directory. TARGET
+# (unit_tests) is built beside what is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/compiler_cache.sh
@@ -15,14 +16,18 @@ if [ -n "$configured_for" ] && ! [ "$configured_for" -ef . ]; then
 fi
 
 configure=
+targets=all
 for option in "$@"; do
+    case "$option" in [a-z]*) targets="$targets $option" && continue ;; esac
     grep -qsx "$option:BOOL=ON" $build/CMakeCache.txt || configure="$configure -D$option=ON"
 done
-# Who only builds compiles fewer, larger files, as asan's preset does. Who tests needs the command of each file.
-case " $* " in
-*" TARE_TESTS "*) [ -z "$configure" ] || configure="$configure -DTARE_UNITY=OFF" ;;
-*) [ -f $build/build.ninja ] || configure="$configure -DTARE_UNITY=ON" ;;
-esac
+# Who builds once compiles fewer, larger files, as asan's preset does; who changes files, each of them.
+if [ ! -f $build/build.ninja ]; then
+    case " $targets " in
+    *" unit_tests "*) configure="$configure -DTARE_UNITY=OFF" ;;
+    *) configure="$configure -DTARE_UNITY=ON" ;;
+    esac
+fi
 if [ -n "$configure" ] || [ ! -f $build/build.ninja ] || [ CMakePresets.json -nt $build/build.ninja ]; then
     mkdir -p $build
     echo "configuring the build"
@@ -50,7 +55,7 @@ progress() {
         { if (terminal && shown) print ""; print; fflush() }
         END { if (terminal && shown) print "" }'
 }
-NINJA_STATUS="@@ %f %t %e " cmake --build --preset release 2>&1 | progress
+NINJA_STATUS="@@ %f %t %e " cmake --build --preset release --target $targets 2>&1 | progress
 
 # What was installed once is kept up to date.
 for group in build test; do

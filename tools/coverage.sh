@@ -15,7 +15,7 @@ if [ ! -f $build/build.ninja ] || [ CMakePresets.json -nt $build/build.ninja ]; 
         exit 1
     }
 fi
-cmake --build --preset coverage -- --quiet
+cmake --build --preset coverage --target all unit_tests -- --quiet
 find $build -name '*.gcda' -delete
 cmake --install $build --component python --prefix $build/python >$build/install.log
 

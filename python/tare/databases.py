@@ -45,6 +45,7 @@ def in_memory(
     duckdb = module()
     config = {"autoinstall_known_extensions": False} if files else _NO_EXTENSIONS
     connection: DuckDBPyConnection = duckdb.connect(config=config)
+    interrupts.note_database(connection)
     if not files:
         _close(connection, writes_to, locked=locked)
     return connection
@@ -69,6 +70,7 @@ def opened(
         connection: DuckDBPyConnection = module().connect(
             str(path), read_only=not writable, config=_NO_EXTENSIONS
         )
+    interrupts.note_database(connection)
     try:
         if other is not None:
             attached = _checked(other, name)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+_databases: WeakSet[DuckDBPyConnection] = WeakSet()
 
 
 @contextmanager
@@ -31,12 +38,61 @@ def held() -> Iterator[None]:
             signal.raise_signal(each)
 
 
+def note_database(connection: DuckDBPyConnection) -> None:
+    """Lets of_duckdb() interrupt the queries of this connection."""
+    _databases.add(connection)
+
+
 @contextmanager
 def of_duckdb() -> Iterator[None]:
-    """What DuckDB raises when it is interrupted becomes the KeyboardInterrupt that it has replaced."""
+    """A signal that ends tare ends what DuckDB does; what DuckDB raises then becomes a KeyboardInterrupt.
+
+    Handlers run in the main thread, which is in DuckDB until a query has its result: minutes. So another
+    thread is told by the signal itself (signal.set_wakeup_fd).
+    """
+    with _told(_interrupt_databases):
+        try:
+            yield
+        except Exception as error:
+            if type(error).__name__ != "InterruptException" and str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from error
+
+
+def _interrupt_databases() -> None:
+    for connection in list(_databases):
+        connection.interrupt()
+
+
+@contextmanager
+def _told(action: Callable[[], None]) -> Iterator[None]:
+    """A thread of its own does the action when a signal comes that ends tare."""
+    import threading
+
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    except ValueError:  # another thread, in which no handler runs
+        os.close(reading)
+        os.close(writing)
+        yield
+        return
+
+    def watch() -> None:
+        while numbers := os.read(reading, 64):
+            if before >= 0:
+                with suppress(OSError):
+                    os.write(before, numbers)
+            if any(number in ENDING for number in numbers):
+                action()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
     try:
         yield
-    except RuntimeError as error:
-        if str(error) != "Query interrupted":
-            raise
-        raise KeyboardInterrupt from error
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        thread.join()
+        os.close(reading)
