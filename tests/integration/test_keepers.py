@@ -182,7 +182,7 @@ def test_a_run_directory_that_cannot_be_written_there(job: Job, why: str) -> Non
     assert said.count(there) == 1, said
     assert f"{there} /dev/shm of that host; then `tare recover {job.run}` there takes them" in said
     assert "ranks 2-3 of 4 are missing" in said and "their results lie in /dev/shm there" in said
-    assert len([name for name in job.segments(job.there).split() if name.count("-") > 2]) == 2
+    assert len(job.recording(job.there)) == 2
     for keeper in job.keepers(job.there):  # it tries for half a minute
         os.kill(keeper, signal.SIGKILL)
     # A keeper that was killed has the directory open until it is gone.
@@ -211,13 +211,15 @@ def test_ranks_that_were_saved_and_end_by_themselves(job: Job) -> None:
     program = compile_c(job.mpi, [PROGRAMS / "ring.c"], job.program.parent / "ring")
     begun = job.run.parent / "begun"
     command = replace(job, program=program).command("--keep", "last:500ms")[:-1]
+    end = job.run.parent / "end"
     running = subprocess.Popen(
-        [*command, "8000", str(begun)],
+        [*command, "1000000", str(begun), str(end)],
         env=job.mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_until(lambda: begun.exists() and job.keepers(job.there), PATIENCE_S, running)
     os.kill(saves_twice(job), signal.SIGKILL)
     assert running.poll() is None
+    end.touch()
     said = running.communicate(timeout=PATIENCE_S)[1]
     assert running.returncode == 0, said
     nothing_is_left(job)

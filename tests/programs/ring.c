@@ -1,5 +1,5 @@
-/* ring ROUNDS FILE: passes a number around, half a millisecond a round; rank 0 says in FILE that it has left MPI_Init, and
- * prints the sum. */
+/* ring ROUNDS FILE [END]: passes a number around, half a millisecond a round; rank 0 says in FILE that it has left
+ * MPI_Init, and prints the sum. It ends soon after somebody has made the file END. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,11 @@ int main(int argc, char** argv) {
                  MPI_STATUS_IGNORE);
     sum += received;
     usleep(500);
+    if (argc > 3 && i % 64 == 63) {
+      int ends = access(argv[3], F_OK) == 0;
+      MPI_Bcast(&ends, 1, MPI_INT, 0, MPI_COMM_WORLD);
+      if (ends) break;
+    }
   }
   if (rounds > 0) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("sum %ld\n", sum);

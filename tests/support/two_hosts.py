@@ -76,7 +76,12 @@ class Job:
         return job
 
     def hang(self) -> bool:
-        """Whether each rank has been in its barrier or receive for a while, as its host sees it."""
+        """Whether each rank has been in its barrier or receive for a while, as its host sees it.
+
+        Nobody is asked before all ranks record: `tare where` waits for the answer of those that are to come.
+        """
+        if sum(len(self.recording(host)) for host in self.hosts.hosts) < RANKS:
+            return False
         rows = [row for host in self.hosts.hosts for row in self.where(host)]
         inside = [row for row in rows if row["state"] == "running" and (row["for_ns"] or 0) > 3e8]
         return len({row["rank"] for row in inside if row["function"] in WAITING}) == RANKS
@@ -95,6 +100,10 @@ class Job:
             host.command(["find", "/dev/shm", "-name", "tare-*"]), capture_output=True, text=True, check=True
         )
         return listed.stdout
+
+    def recording(self, host: Host) -> list[str]:
+        """The segments of processes there."""
+        return [name for name in self.segments(host).split() if name.count("-") > 2]
 
     def kill(self, *others: int) -> None:
         """What `others` are first, then all ranks, before any can act on the death of another."""

@@ -31,6 +31,7 @@ using Feature = std::pair<CalledLine, bool>;
 struct Segment {
   std::size_t from = 0, to = 0;  // windows
   Shares time{};
+  Shares usual{};  // without that of slow iterations, by which phases do not differ
 };
 
 class Windows {
@@ -115,7 +116,10 @@ class Windows {
 void add(Segment& to, const Segment& other) {
   to.from = std::min(to.from, other.from);
   to.to = std::max(to.to, other.to);
-  for (std::size_t i = 0; i < to.time.size(); ++i) to.time[i] += other.time[i];
+  for (std::size_t i = 0; i < to.time.size(); ++i) {
+    to.time[i] += other.time[i];
+    to.usual[i] += other.usual[i];
+  }
 }
 
 // Which features occur in a segment. Windows at its ends are ignored, because they may contain a part of the
@@ -166,9 +170,10 @@ std::vector<Segment> segments_of(const Windows& of, const CallStarts& starts) {
   std::vector<Segment> segments;
   const std::vector<std::size_t> begins = change_points(of.time, penalty);
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    Segment segment{begins[i], i + 1 < begins.size() ? begins[i + 1] : windows, Shares(of.features.size())};
+    Segment segment{begins[i], i + 1 < begins.size() ? begins[i + 1] : windows, Shares(of.features.size()), {}};
     for (std::size_t w = segment.from; w < segment.to; ++w)
       for (std::size_t f = 0; f < segment.time.size(); ++f) segment.time[f] += of.time[w][f];
+    segment.usual = segment.time;
     segments.push_back(std::move(segment));
   }
   const auto join = [&](std::size_t first) {
@@ -176,8 +181,9 @@ std::vector<Segment> segments_of(const Windows& of, const CallStarts& starts) {
     segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(first) + 1);
   };
   for (std::size_t i = 1; i + 1 < segments.size();)
-    if (distance(segments[i - 1].time, segments[i + 1].time) < alike &&
+    if (distance(segments[i - 1].usual, segments[i + 1].usual) < alike &&
         is_slow_part(of, starts, segments[i], segments[i - 1])) {
+      std::fill(segments[i].usual.begin(), segments[i].usual.end(), 0);
       join(i);
       join(i - 1);
     } else {
@@ -194,7 +200,7 @@ std::vector<Segment> segments_of(const Windows& of, const CallStarts& starts) {
     std::size_t nearest = 0;
     double least = 1;
     for (std::size_t i = 0; i + 1 < segments.size(); ++i)
-      if (const double far = distance(segments[i].time, segments[i + 1].time); far < least) {
+      if (const double far = distance(segments[i].usual, segments[i + 1].usual); far < least) {
         least = far;
         nearest = i;
       }
@@ -337,7 +343,7 @@ std::vector<DetectedPhase> detected_phases(const WorldStretches& of) {
   const std::vector<Segment> segments = segments_of(all, of.starts);
   std::vector<Shares> shares;
   shares.reserve(segments.size());
-  for (const Segment& segment : segments) shares.push_back(segment.time);
+  for (const Segment& segment : segments) shares.push_back(segment.usual);
   const std::vector<std::size_t> kind_of = kinds(shares, alike);
   std::vector<DetectedPhase> phases;
   for (std::size_t i = 0; i < segments.size(); ++i) {

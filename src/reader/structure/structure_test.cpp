@@ -233,6 +233,23 @@ TEST_F(StructureTest, ASlowIterationIsNoPhaseAndHasItsCause) {
   }
 }
 
+// Most of the time before the second one is that of the first.
+TEST_F(StructureTest, SeveralSlowIterationsAreNoPhases) {
+  for (const std::size_t usual : {10U, 19U, 9U}) {
+    for (std::size_t i = 0; i < usual; ++i) call(1, 10000, 100);
+    if (usual == 9) break;
+    ranks[0].compute(10000);
+    ranks[1].compute(410000);
+    for (Script& rank : ranks) rank.at(1);
+    ranks[0].call("MPI_Barrier", 400100);
+    ranks[1].call("MPI_Barrier", 100);
+  }
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_EQ(found.loops.size(), 2U);
+  for (const Loop& each : found.loops) EXPECT_EQ(each.slow_iterations, 2U);
+}
+
 // As of ranks that share a processor: without it, an iteration lasts a time slice longer.
 TEST_F(StructureTest, IterationsThatTakeLongOftenAreNotSlow) {
   for (int i = 0; i < 300; ++i) {
