@@ -66,6 +66,7 @@ def saves_twice(job: Job) -> int:
     """Sends SIGTERM to the keeper there: it saves, and once more as long as the ranks live. Its PID."""
     (keeper,) = job.keepers(job.there)
     written = job.run / "node1.tare"
+    wait_until(written.exists)  # the keeper makes it when it begins
     before = written.stat().st_size
     os.kill(keeper, signal.SIGTERM)
     wait_until(lambda: written.stat().st_size > before)
