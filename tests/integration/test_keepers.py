@@ -219,7 +219,7 @@ def test_ranks_that_were_saved_and_end_by_themselves(job: Job) -> None:
     )  # fmt: skip
     wait_until(lambda: begun.exists() and job.keepers(job.there), PATIENCE_S, running)
     os.kill(saves_twice(job), signal.SIGKILL)
-    assert running.poll() is None
+    wait_until(lambda: not job.keepers(job.there), PATIENCE_S, running)
     end.touch()
     said = running.communicate(timeout=PATIENCE_S)[1]
     assert running.returncode == 0, said
