@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_FRAMES = 32  # of a call path (src/format/definition.h)
 MOST_RATE = 10_000
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
-ROOM = 4 * units.MIB  # of the segment of a process, at least (src/recorder/segment.cpp)
+TOO_SMALL = units.MIB  # no segment of a process is so small
 NO_RESULT = "no process of this command recorded a call of MPI; nothing was measured"
 NO_MPI = (
     f"{NO_RESULT}. Is it an MPI program, linked dynamically, and not setuid? `tare doctor` checks "
@@ -495,7 +495,7 @@ def _nothing(meta: Metadata) -> str:
     if taken := preloading.taken_by(meta.command):
         return _taken("nothing was measured", taken)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    if 0 <= limit < ROOM:  # RLIM_INFINITY is negative
+    if 0 <= limit <= TOO_SMALL:  # RLIM_INFINITY is negative
         text = (
             f"{NO_RESULT}; the limit of the size of files (ulimit -f: {units.size(limit)}) leaves it no room"
         )
