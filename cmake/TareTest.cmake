@@ -7,19 +7,35 @@ if(TARE_TESTS)
   add_custom_target(unit_tests)
 endif()
 
+# What is tested is optimised; a test is compiled twice as fast like this.
+function(tare_compile_as_test name)
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main Threads::Threads)
+  if(NOT TARE_SANITIZER)
+    target_compile_options(${name} PRIVATE -O1 -g1)
+  elseif(TARE_SANITIZER MATCHES undefined)
+    target_compile_options(${name} PRIVATE -O0)
+    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)  # what is tested has UBSan; fuzzers have it everywhere
+  endif()
+endfunction()
+
+# With a sanitizer, where nothing but tests is built, GoogleTest's header is compiled once: it takes a third of the time.
+if(TARE_TESTS AND TARE_SANITIZER)
+  file(WRITE ${PROJECT_BINARY_DIR}/gtest.cpp "")
+  add_executable(tare_gtest EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/gtest.cpp)
+  tare_compile_as_test(tare_gtest)
+  target_precompile_headers(tare_gtest PRIVATE <gtest/gtest.h>)
+endif()
+
 function(tare_add_test name)
   if(NOT TARE_TESTS)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main Threads::Threads)
-  # What is tested is optimised; a test is compiled twice as fast like this.
-  if(NOT TARE_SANITIZER)
-    target_compile_options(${name} PRIVATE -O1 -g1)
-  elseif(TARE_SANITIZER MATCHES undefined)
-    target_compile_options(${name} PRIVATE -O0)
-    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)  # what is tested has UBSan; fuzzers have it everywhere
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  tare_compile_as_test(${name})
+  if(TARE_SANITIZER)
+    target_precompile_headers(${name} REUSE_FROM tare_gtest)
   endif()
   # Tests are free to use the same names for other things.
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)

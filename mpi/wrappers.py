@@ -30,7 +30,7 @@ def wrapper(
     call = f"real(&{function.name}, Function::{function.name})({arguments})"
     if is_idle is None:
         lines += [
-            f"  return measure<A, Function::{function.name}>(TARE_CALLER,",
+            f"  return measure<Function::{function.name}>(TARE_CALLER,",
             f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }}",
         ]
     else:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -33,12 +34,19 @@ REPEATED = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives the tests a shared memory of their own, where they neither find nor leave what is another's.
+    """Gives the tests a place for what they compile, and a shared memory of their own.
+
+    There they neither find nor leave what is another's.
 
     tare goes to the run directory where its files fill an eighth of the shared memory, so tests of what lies
     there would depend on what other runs have left. Only root can; others use the machine's.
     """
-    if os.geteuid() != 0 or "PYTEST_XDIST_WORKER" in os.environ:  # workers inherit it
+    if "PYTEST_XDIST_WORKER" in os.environ:  # workers inherit all of it
+        return
+    programs = tempfile.TemporaryDirectory(prefix="tare-compiled-")
+    config.add_cleanup(programs.cleanup)
+    os.environ["TARE_TEST_COMPILED"] = programs.name  # environments.compiled()
+    if os.geteuid() != 0:
         return
     libc = ctypes.CDLL(None, use_errno=True)
     new_mounts, private_below, no_flags = 0x20000, 0x44000, 0  # CLONE_NEWNS; MS_PRIVATE | MS_REC

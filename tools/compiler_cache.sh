@@ -6,5 +6,5 @@ if command -v ccache >/dev/null && is_writable "$(ccache --get-config cache_dir)
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
     # Checkouts have other paths, and a clone's headers are as new as its sources.
     export CCACHE_BASEDIR="${CCACHE_BASEDIR-$PWD}" CCACHE_NOHASHDIR=1
-    export CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime
+    export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 fi

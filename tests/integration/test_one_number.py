@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +90,25 @@ def sums(
     return dict(found)
 
 
-def printed(measured: Measurement, *arguments: str) -> str:
-    command: list[str | Path] = [measured.tare, *arguments[:1], measured.directory, *arguments[1:]]
+@cache  # the runs have ended
+def answer(tare: Path, verb: str, run: Path, *arguments: str) -> str:
+    command: list[str | Path] = [tare, verb, run, *arguments]
     # Wide enough for names that differ at their end.
     wide = os.environ | {"COLUMNS": "200"}
-    shown: str = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
-    return shown
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+
+
+def printed(measured: Measurement, verb: str, *arguments: str) -> str:
+    return answer(measured.tare, verb, measured.directory, *arguments)
+
+
+def document(measured: Measurement, verb: str, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(measured, verb, *arguments, "--json"))
+    return found
+
+
+def profile(measured: Measurement, by: str) -> list[dict[str, Any]]:
+    return list(document(measured, "profile", "--by", by)["rows"])
 
 
 def exported(measured: Measurement, to: str, out: Path) -> Callable[[str], list[dict[str, Any]]]:
@@ -129,7 +143,7 @@ def test_every_way_of_asking_gives_one_number(
 
     # By each key: as JSON, as CSV, and from Python; they agree, and add up to all calls.
     for key in KEYS:
-        found = sums(measured.profile(key), COLUMNS[key])
+        found = sums(profile(measured, key), COLUMNS[key])
         assert sum(found.values()) == RANKS * in_all, key
         assert sums(pa.table(run.profile(key)).to_pylist(), COLUMNS[key]) == found
         assert (
@@ -139,10 +153,10 @@ def test_every_way_of_asking_gives_one_number(
             == found
         )
         assert {"rank": of_ranks, "function": of_functions}.get(key, found) == found
-        counted = sums(measured.profile(key), COLUMNS[key], "counted")
+        counted = sums(profile(measured, key), COLUMNS[key], "counted")
         assert sums(pa.table(run.profile(key)).to_pylist(), COLUMNS[key], "counted") == counted
-        assert sum(counted.values()) == sum(sums(measured.profile("rank"), ["rank"], "counted").values())
-    of_both = sums(measured.profile("rank,function"), ["rank", "function"])
+        assert sum(counted.values()) == sum(sums(profile(measured, "rank"), ["rank"], "counted").values())
+    of_both = sums(profile(measured, "rank,function"), ["rank", "function"])
     assert of_both == {(str(rank), name): calls for rank in range(RANKS) for name, calls in truth.items()}
 
     # As text.
@@ -168,7 +182,7 @@ def test_every_way_of_asking_gives_one_number(
             assert sums(table("site_totals"), ["function"]) == of_functions
 
     # In `tare info` and on the page.
-    info = measured.info()
+    info = document(measured, "info")
     assert sums(info["ranks"], ["rank"]) == of_ranks
     assert sums(info["locations"], ["rank"]) == of_ranks
     assert info["cost"]["calls"] == RANKS * in_all
@@ -178,7 +192,7 @@ def test_every_way_of_asking_gives_one_number(
     assert page["overview"]["cost"]["calls"] == RANKS * in_all
 
     # Only look-ups and calls of spells that do not measure are only counted.
-    counted = {row["function"]: row["counted"] for row in measured.profile("function")}
+    counted = {row["function"]: row["counted"] for row in profile(measured, "function")}
     if options in ([], ["--trace"]):
         assert {name: number for name, number in counted.items() if number} == {
             "MPI_Comm_rank": RANKS,
@@ -197,7 +211,7 @@ RECORDED = {
     "iterations": ("known_phases.c", ["slow"], ["--trace"]),
     "phases and own events": ("phases.c", [], ["--trace"]),
     "threads": ("threads.c", [], ["--trace"]),
-    "budget": ("iterations.c", ["40000", "8"], ["--budget", "10%,1M"]),
+    "budget": ("iterations.c", ["10000", "8"], ["--budget", "10%,1M"]),
     "samples": ("iterations.c", ["3000", "8"], ["--sample", "random:0.3"]),
     "killed": ("killed.c", ["one"], ["--trace"]),
 }
@@ -324,11 +338,6 @@ def sql(measured: Measurement, query: str) -> list[dict[str, Any]]:
     return found
 
 
-def document(measured: Measurement, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed(measured, *arguments, "--json"))
-    return found
-
-
 def by_rank(row: Mapping[str, Any]) -> Hashable:
     return "rank", int(row["rank"])
 
@@ -360,7 +369,7 @@ def is_share_known(measured: Measurement) -> bool:
 
 def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
     """What info, profile, diff, explain and the tables have of the run and of its ranks."""
-    info = measured.info()
+    info = document(measured, "info")
     said.rows("info --json", info["ranks"], by_rank)
     for rank in info["ranks"]:
         said.add("info --json", "records", by_rank(rank), rank["trace"]["records"])
@@ -375,12 +384,12 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
         "SELECT rank, sum(calls)::bigint calls, sum(records)::bigint records, sum(dropped)::bigint dropped"
     )
     said.rows("sql locations", sql(measured, f"{summed} FROM locations GROUP BY rank"), by_rank)
-    of_ranks = measured.profile("rank")
+    of_ranks = profile(measured, "rank")
     said.rows("profile --by rank --json", of_ranks, by_rank)
     head = printed(measured, "profile", "--by", "rank")
     said.text("profile --by rank", table_of(head, "Rank"), by_rank)
     both = "profile --by rank,function --json"
-    for of, value in sums(measured.profile("rank,function"), ["rank"], "bytes").items():
+    for of, value in sums(profile(measured, "rank,function"), ["rank"], "bytes").items():
         said.add(both, "bytes", ("rank", int(of[0])), value)  # type: ignore[index]
 
     (efficiency,) = document(measured, "profile", "--by", "rank")["efficiency"]
@@ -410,7 +419,7 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
     figures_of = {each["metric"]: each["new"][0] for each in printed_diff(measured)["figures"]}
     said.add("diff --json", "calls", IN_ALL, figures_of["calls"])
     said.add("diff --json", "net time", IN_ALL, figures_of["net"])
-    if is_whole(measured.profile("function")):
+    if is_whole(profile(measured, "function")):
         said.add("diff --json", "bytes", IN_ALL, figures_of["bytes"])
         said.add("diff --json", "MPI time", "mean", figures_of["mpi"])
     said.add("sql ranks", "calls", IN_ALL, sum(rank["calls"] for rank in info["ranks"]))
@@ -429,11 +438,7 @@ def say_runs_and_ranks(said: Said, measured: Measurement) -> None:
 
 
 def printed_diff(measured: Measurement) -> dict[str, Any]:
-    both: list[str | Path] = [measured.directory, measured.directory]
-    command = [measured.tare, "diff", *both, "--json", "--accept-failed"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    found: dict[str, Any] = json.loads(shown)
-    return found
+    return document(measured, "diff", str(measured.directory), "--accept-failed")
 
 
 def is_whole(rows: Iterable[Mapping[str, Any]]) -> bool:
@@ -443,7 +448,7 @@ def is_whole(rows: Iterable[Mapping[str, Any]]) -> bool:
 
 def say_functions(said: Said, measured: Measurement) -> None:
     """Calls, time and bytes of functions, and of lines."""
-    rows = measured.profile("function")
+    rows = profile(measured, "function")
     said.rows("profile --by function --json", rows, by_function)
     said.text(
         "profile --by function",
@@ -455,7 +460,7 @@ def say_functions(said: Said, measured: Measurement) -> None:
     said.rows("sql profile", sql(measured, with_time), by_function)
     if is_whole(rows):
         said.rows("sql totals", sql(measured, f"{summed} FROM totals GROUP BY ALL"), by_function)
-    by_line = measured.profile("line")
+    by_line = profile(measured, "line")
     for word, field in (("calls", "calls"), ("time", "time_ns"), ("bytes", "bytes")):
         sums_of: Counter[Hashable] = Counter()
         for row in by_line:
@@ -472,7 +477,7 @@ def say_functions(said: Said, measured: Measurement) -> None:
         for word, field in (("time", "time_ns"), ("bytes", "bytes")):
             said.add("profile --by function --json", f"whole {word}", by_function(row), row[f"whole_{field}"])
     # All time of functions is the MPI time of the ranks, but for calls that have not returned.
-    ranks = measured.info()["ranks"]
+    ranks = document(measured, "info")["ranks"]
     within = [row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET]
     said.add("profile --by function --json", "MPI time", IN_ALL, sum(within))
     said.add("info --json", "MPI time", IN_ALL, sum(rank["mpi_ns"] - rank["unreturned_ns"] for rank in ranks))
@@ -487,7 +492,7 @@ def say_functions(said: Said, measured: Measurement) -> None:
 
 def say_phases(said: Said, measured: Measurement) -> None:
     """Phases that the program marks, and those that were found, with their iterations."""
-    said.rows("profile --by phase --json", measured.profile("phase"), by_phase)
+    said.rows("profile --by phase --json", profile(measured, "phase"), by_phase)
     said.text(
         "profile --by phase", table_of(printed(measured, "profile", "--by", "phase"), "Phase"), by_phase
     )
@@ -510,7 +515,7 @@ def say_phases(said: Said, measured: Measurement) -> None:
 
 def say_trace(said: Said, measured: Measurement) -> None:
     """Events, messages and waits."""
-    info = measured.info()
+    info = document(measured, "info")
     is_whole = info["options"]["budget"] is None
     of_program = "kind IS NOT NULL OR NOT starts_with(function, 'tare:')"
     events = sql(measured, f"SELECT count(*) n FROM events WHERE {of_program}")[0]["n"]
@@ -532,11 +537,11 @@ def say_trace(said: Said, measured: Measurement) -> None:
         assert sum("kind" in row for row in rows) == cost["own_events"]
         of_calls = "SELECT function, count(*) timed_calls FROM calls GROUP BY ALL"
         said.rows("sql calls", sql(measured, of_calls), by_function)
-        for row in measured.profile("function"):
+        for row in profile(measured, "function"):
             if row["timed"]:
                 timed = row["calls"] - row["counted"]
                 said.add("profile --by function --json", "timed calls", by_function(row), timed)
-        of_peers = measured.profile("peer")
+        of_peers = profile(measured, "peer")
         said.add(
             "profile --by peer --json", "messages", IN_ALL, sum(row["sent_messages"] for row in of_peers)
         )
@@ -546,7 +551,7 @@ def say_trace(said: Said, measured: Measurement) -> None:
 
     page = content.of_run(open_run(measured.directory))
     cells = page["matrix"]["cells"] if page["matrix"] else []
-    assert sum(row[2] for row in cells) == sum(row["sent_messages"] for row in measured.profile("peer"))
+    assert sum(row[2] for row in cells) == sum(row["sent_messages"] for row in profile(measured, "peer"))
     summed = "count(*) waits, sum(wait_ns)::bigint wait_ns"
     query = f"SELECT kind, function, file, line, {summed} FROM waits GROUP BY ALL"
     said.rows("sql waits", sql(measured, query), by_wait)

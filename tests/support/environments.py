@@ -6,8 +6,10 @@ small machine, as root or not. `tools/mpi.sh` provides the ones of PyPI, Debian 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -235,9 +237,29 @@ def _compile(
     # Libraries that the compiler command ends with must follow the sources.
     options = [argument for argument in compiler[1:] if not argument.startswith("-l")]
     libraries = [argument for argument in compiler[1:] if argument.startswith("-l")]
-    command = [compiler[0], "-g", "-O1", *map(str, sources), "-o", str(out), *options, *flags, *libraries]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=out.parent, env=env.environ())
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    command = [compiler[0], "-g", "-O1", *map(str, sources), *options, *flags, *libraries]
+    return compiled(command, sources, out, env.environ())
+
+
+def compiled(
+    command: Sequence[str], sources: Sequence[Path | str], out: Path, environ: dict[str, str] | None = None
+) -> Path:
+    """Does what a compiler's command does with `-o out`: once in a session of tests.
+
+    Each test has its own copy of the program."""
+    contents = [Path(out.parent, source).read_bytes() for source in sources]
+    key = hashlib.sha256(repr((list(command), contents)).encode()).hexdigest()
+    before = Path(os.environ.get("TARE_TEST_COMPILED", out.parent), key)  # benchmarks have no such place
+    if not before.exists():
+        new = before.with_name(f"{key}-{os.getpid()}")
+        done = subprocess.run(
+            [*command, "-o", new], capture_output=True, text=True, cwd=out.parent, env=environ, check=False
+        )
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+        new.replace(before)
+    if before.parent == out.parent:
+        return before.replace(out)
+    shutil.copy(before, out)
     return out
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from environments import ROOT
+from environments import ROOT, compiled
 from standard import Function, functions
 
 _HEAD = """\
@@ -66,9 +66,8 @@ def tool(
     ]
     source = out.with_suffix(".c")
     source.write_text("\n".join(text))
-    command = ["gcc", optimisation, "-shared", "-fPIC", *flags, str(source), "-o", str(out)]
-    subprocess.run(command, check=True, capture_output=True)
-    return out
+    command = ["gcc", optimisation, "-shared", "-fPIC", *flags, source.name]
+    return compiled(command, [source], out)
 
 
 def _wrapper(index: int, function: Function) -> str:

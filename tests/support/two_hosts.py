@@ -17,6 +17,7 @@ import pytest
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
 from measured import PROGRAMS
+from unfinished import yield_to_others
 
 PATIENCE_S = 150
 RANKS = 4  # two on each host
@@ -82,6 +83,8 @@ class Job:
         """
         if sum(len(self.recording(host)) for host in self.hosts.hosts) < RANKS:
             return False
+        for host in self.hosts.hosts:
+            yield_to_others(self.ranks(host))
         rows = [row for host in self.hosts.hosts for row in self.where(host)]
         inside = [row for row in rows if row["state"] == "running" and (row["for_ns"] or 0) > 3e8]
         return len({row["rank"] for row in inside if row["function"] in WAITING}) == RANKS

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,13 @@ def signal_ranks(tare: Path, run_dir: Path, number: signal.Signals) -> list[int]
     return running
 
 
+def yield_to_others(pids: Iterable[int]) -> None:
+    """Of ranks that wait for ever in a loop: whoever else has something to do gets the processors."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, pid, 10)
+
+
 def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
@@ -76,6 +83,7 @@ def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
         if not (run_dir / "meta.json").exists():
             continue
         found = where(tare, run_dir)
+        yield_to_others(row["pid"] for row in found["rows"] if row["state"] == "running")
         of_ranks = [row for row in found["rows"] if row["rank"] >= 0 and row["thread"] == 0]
         rows = [row for row in of_ranks if row["function"] is not None]
         stand = all((row["for_ns"] or 0) > STANDING_S * 1e9 or row["state"] != "running" for row in rows)

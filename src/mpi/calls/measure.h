@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "mpi/calls/failed_call.h"
+#include "mpi/calls/shared_steps.h"
 #include "mpi/calls/thread.h"
 #include "mpi/interposition/bypass.h"
 #include "recorder/clock.h"
@@ -22,6 +23,9 @@ namespace tare::mpi {
 struct Role {
   // What the bytes of the call mean: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
+  // Whether programs make such calls in their inner loops. Those with messages, and those that may wait, are in any
+  // case.
+  static constexpr bool is_frequent = false;
   // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
   // spells themselves, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
@@ -37,24 +41,25 @@ struct Role {
   static void unmeasured(int) noexcept {}
 };
 
-// The beginning of a call. From now on other threads and processes see what this thread is in.
+// The beginning of a call.
 template <class... Roles>
 [[gnu::always_inline]] inline void begin_call(Thread& thread, recorder::Call& call, Roles&... roles) noexcept {
   (roles.before(thread, call), ...);
-  format::CurrentCall& current = thread.shared().current;
-  current.site = call.site;
-  current.peer = call.peer;
-  current.tag = call.tag;
-  current.communicator_number = call.communicator;
-  current.function.store(call.function, std::memory_order_release);
+  show(thread, call);
 }
 
-// Counts a call of a function if its result is an error. MPI_SUCCESS is 0 in every ABI.
+// Whether the result of a call is an error. MPI_SUCCESS is 0 in every ABI.
+template <class Result>
+constexpr bool has_failed([[maybe_unused]] Result result) noexcept {
+  if constexpr (std::is_same_v<Result, int>) return result != 0;
+  return false;
+}
+
+// Counts a call of a function if its result is an error.
 template <class Result>
 [[gnu::always_inline]] inline void count_if_failed(const Thread& thread, std::uint16_t function,
-                                                   [[maybe_unused]] Result result) noexcept {
-  if constexpr (std::is_same_v<Result, int>)
-    if (recorder::seldom(result != 0)) count_failed(thread, function);
+                                                   Result result) noexcept {
+  if (recorder::seldom(has_failed(result))) count_failed(thread, function);
 }
 
 // The end of a call that was timed. Returns its row, which may be one of `rows`.
@@ -126,9 +131,63 @@ template <Function F, class Real, class... Roles>
   return finish_untimed<F>(thread, call, rows, real, roles...);
 }
 
-// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
-template <class A, Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
+// Whether programs may call functions with such roles in every step of their inner loops.
+template <class... Roles>
+inline constexpr bool is_frequent = (Roles::is_frequent || ... ||
+                                     (((Roles::traffic | ... | 0U) &
+                                       (recorder::may_be_untimed | recorder::may_be_thinned | recorder::sends |
+                                        recorder::receives)) != 0));
+
+template <class Role>
+[[gnu::noinline]] void before_apart(Role& role, Thread& thread, recorder::Call& call) noexcept {
+  role.before(thread, call);
+}
+template <class Role>
+[[gnu::noinline]] void after_apart(Role& role, Thread& thread, recorder::Call& call, int result) noexcept {
+  role.after(thread, call, result);
+}
+template <class Role>
+[[gnu::noinline]] void committed_apart(Role& role, Thread& thread, const recorder::Call& call, format::ProfileRow& row,
+                                       int result) noexcept {
+  role.committed(thread, call, row, result);
+}
+
+// measure() of a function that is not frequent. Two thirds of MPI's functions are such: to have all steps in each would
+// double the library.
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto measure_by_shared_steps(const stack::Frame& caller, Real real, Roles&... roles) {
+  auto* const thread = static_cast<Thread*>(recorder::here());
+  const bool counts = thread != nullptr && thread->counts_only && !(roles.is_needed(*thread) || ... || false);
+  if (counts) (roles.counted(*thread), ...);
+  const stack::Inside inside;
+  recorder::Call call;
+  call.function = static_cast<std::uint16_t>(F);
+  recorder::KnownRows* const rows = begin_or_count(thread, counts, call, caller);
+  if (rows != nullptr) {
+    (before_apart(roles, *thread, call), ...);
+    start(*thread, call);
+  }
+  const auto result = real();
+  if (rows == nullptr) {
+    if (thread != nullptr)
+      end_counted(*thread, call.function, has_failed(result));
+    else if constexpr (std::is_same_v<decltype(result), const int>)
+      (Roles::unmeasured(result), ...);
+    return result;
+  }
+  call.leave = recorder::now();
+  stop(*thread, call);
+  (after_apart(roles, *thread, call, result), ...);
+  [[maybe_unused]] format::ProfileRow& row =
+      recorder::commit_any<(Roles::traffic | ... | 0U), true>(*thread, call, *rows);
+  (committed_apart(roles, *thread, call, row, result), ...);
+  end(*thread, call, has_failed(result));
+  return result;
+}
+
+// measure() of a frequent one.
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto measure_inline(const stack::Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (recorder::seldom(location == nullptr)) {
     const stack::Inside inside;
@@ -177,6 +236,15 @@ template <class A, Function F, class Real, class... Roles>
   if (recorder::seldom(call.leave >= thread.due))
     recorder::do_what_is_due(thread, recorder::Piece::in_call, call.enter, call.leave);
   return result;
+}
+
+// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
+  if constexpr (is_frequent<Roles...>)
+    return measure_inline<F>(caller, real, roles...);
+  else
+    return measure_by_shared_steps<F>(caller, real, roles...);
 }
 
 // Counts a call of a look-up function, unless a binding made it for itself.

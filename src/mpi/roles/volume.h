@@ -39,7 +39,8 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
 }
 
 // The rules of mpi/functions.toml, by their names: bytes from the arguments of a successful call, which are all known
-// to be valid. Counts that are not significant at this rank may be null.
+// to be valid. Counts that are not significant at this rank may be null. Rules that look at the group are called, not
+// inlined: so many functions have them that the library would be half as large again.
 template <class A>
 struct Amount {
   using Datatype = typename A::Datatype;
@@ -59,75 +60,80 @@ struct Amount {
   }
   // The same number of elements for each rank of the group (MPI_Reduce_scatter_block).
   template <class Count>
-  static std::uint64_t moves_to_each(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t moves_to_each(Thread& thread, Call& call, Count count,
+                                                       Datatype datatype) noexcept {
     return times(communicator(thread).size, moves(thread, call, count, datatype));
   }
   // One count for each rank of the group (MPI_Reduce_scatter).
   template <class Count>
-  static std::uint64_t moves_counts(Thread& thread, Call&, const Count* counts, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t moves_counts(Thread& thread, Call&, const Count* counts,
+                                                      Datatype datatype) noexcept {
     return sum(counts, communicator(thread).size) * size_of<A>(thread, datatype);
   }
   // Gather, allgather: the contribution of this process. In place, it lies in the receive buffer.
   template <class Count>
-  static std::uint64_t contributes(Thread& thread, Call& call, const void* sendbuf, Count sendcount, Datatype sendtype,
-                                   Count recvcount, Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t contributes(Thread& thread, Call& call, const void* sendbuf, Count sendcount,
+                                                     Datatype sendtype, Count recvcount, Datatype recvtype) noexcept {
     if (sendbuf == A::in_place()) return moves(thread, call, recvcount, recvtype);
     // It puts nothing in, and takes one contribution from each.
     if (call.peer == format::root_of_other_group) return takes_from_each(thread, call, recvcount, recvtype);
     return moves(thread, call, sendcount, sendtype);
   }
   template <class Count>
-  static std::uint64_t contributes_v(Thread& thread, Call& call, const void* sendbuf, Count sendcount,
-                                     Datatype sendtype, const Count* recvcounts, Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t contributes_v(Thread& thread, Call& call, const void* sendbuf, Count sendcount,
+                                                       Datatype sendtype, const Count* recvcounts,
+                                                       Datatype recvtype) noexcept {
     if (sendbuf == A::in_place()) return takes_own(thread, call, recvcounts, recvtype);
     if (call.peer == format::root_of_other_group) return takes_counts(thread, call, recvcounts, recvtype);
     return moves(thread, call, sendcount, sendtype);
   }
   template <class Count>
-  static std::uint64_t scatters(Thread& thread, Call& call, Count sendcount, Datatype sendtype, Count recvcount,
-                                Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t scatters(Thread& thread, Call& call, Count sendcount, Datatype sendtype,
+                                                  Count recvcount, Datatype recvtype) noexcept {
     if (!is_root(thread, call)) return moves(thread, call, recvcount, recvtype);
     return takes_from_each(thread, call, sendcount, sendtype);
   }
   template <class Count>
-  static std::uint64_t scatters_v(Thread& thread, Call& call, const Count* sendcounts, Datatype sendtype,
-                                  Count recvcount, Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t scatters_v(Thread& thread, Call& call, const Count* sendcounts,
+                                                    Datatype sendtype, Count recvcount, Datatype recvtype) noexcept {
     if (!is_root(thread, call)) return moves(thread, call, recvcount, recvtype);
     return takes_counts(thread, call, sendcounts, sendtype);
   }
   template <class Count>
-  static std::uint64_t exchanges(Thread& thread, Call& call, const void* sendbuf, Count sendcount, Datatype sendtype,
-                                 Count recvcount, Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t exchanges(Thread& thread, Call& call, const void* sendbuf, Count sendcount,
+                                                   Datatype sendtype, Count recvcount, Datatype recvtype) noexcept {
     const bool in_place = sendbuf == A::in_place();
     return takes_from_each(thread, call, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype);
   }
   template <class Count>
-  static std::uint64_t exchanges_v(Thread& thread, Call& call, const void* sendbuf, const Count* sendcounts,
-                                   Datatype sendtype, const Count* recvcounts, Datatype recvtype) noexcept {
+  [[gnu::noinline]] static std::uint64_t exchanges_v(Thread& thread, Call& call, const void* sendbuf,
+                                                     const Count* sendcounts, Datatype sendtype,
+                                                     const Count* recvcounts, Datatype recvtype) noexcept {
     const bool in_place = sendbuf == A::in_place();
     return takes_counts(thread, call, in_place ? recvcounts : sendcounts, in_place ? recvtype : sendtype);
   }
   template <class Count>
-  static std::uint64_t exchanges_w(Thread& thread, Call& call, const void* sendbuf, const Count* sendcounts,
-                                   const Datatype* sendtypes, const Count* recvcounts,
-                                   const Datatype* recvtypes) noexcept {
+  [[gnu::noinline]] static std::uint64_t exchanges_w(Thread& thread, Call& call, const void* sendbuf,
+                                                     const Count* sendcounts, const Datatype* sendtypes,
+                                                     const Count* recvcounts, const Datatype* recvtypes) noexcept {
     const bool in_place = sendbuf == A::in_place();
     return takes_types(thread, call, in_place ? recvcounts : sendcounts, in_place ? recvtypes : sendtypes);
   }
   template <class Count>
-  static std::uint64_t neighbour_exchanges(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t neighbour_exchanges(Thread& thread, Call& call, Count count,
+                                                             Datatype datatype) noexcept {
     const Neighbours to = neighbours(thread);
     return times(to.present(to.out), moves(thread, call, count, datatype));
   }
   template <class Count>
-  static std::uint64_t neighbour_exchanges_v(Thread& thread, Call& call, const Count* counts,
-                                             Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t neighbour_exchanges_v(Thread& thread, Call& call, const Count* counts,
+                                                               Datatype datatype) noexcept {
     const Neighbours to = neighbours(thread);
     return to.sum(to.out, [&](int i) { return moves(thread, call, counts[i], datatype); });
   }
   template <class Count>
-  static std::uint64_t neighbour_exchanges_w(Thread& thread, Call& call, const Count* counts,
-                                             const Datatype* datatypes) noexcept {
+  [[gnu::noinline]] static std::uint64_t neighbour_exchanges_w(Thread& thread, Call& call, const Count* counts,
+                                                               const Datatype* datatypes) noexcept {
     const Neighbours to = neighbours(thread);
     return to.sum(to.out, [&](int i) { return moves(thread, call, counts[i], datatypes[i]); });
   }
@@ -139,39 +145,44 @@ struct Amount {
   }
   // MPI_Exscan: the result at the first rank is undefined.
   template <class Count>
-  static std::uint64_t takes_unless_first(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_unless_first(Thread& thread, Call& call, Count count,
+                                                            Datatype datatype) noexcept {
     return communicator(thread).rank == 0 ? format::no_bytes : moves(thread, call, count, datatype);
   }
   template <class Count>
-  static std::uint64_t takes_at_root(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_at_root(Thread& thread, Call& call, Count count,
+                                                       Datatype datatype) noexcept {
     return is_inner_root(thread, call) ? moves(thread, call, count, datatype) : format::no_bytes;
   }
   template <class Count>
-  static std::uint64_t takes_from_each(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_from_each(Thread& thread, Call& call, Count count,
+                                                         Datatype datatype) noexcept {
     return times(communicator(thread).partners(), moves(thread, call, count, datatype));
   }
   template <class Count>
-  static std::uint64_t takes_from_each_at_root(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_from_each_at_root(Thread& thread, Call& call, Count count,
+                                                                 Datatype datatype) noexcept {
     return is_inner_root(thread, call) ? moves_to_each(thread, call, count, datatype) : format::no_bytes;
   }
   template <class Count>
-  static std::uint64_t takes_counts(Thread& thread, Call&, const Count* counts, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_counts(Thread& thread, Call&, const Count* counts,
+                                                      Datatype datatype) noexcept {
     return sum(counts, communicator(thread).partners()) * size_of<A>(thread, datatype);
   }
   template <class Count>
-  static std::uint64_t takes_counts_at_root(Thread& thread, Call& call, const Count* counts,
-                                            Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_counts_at_root(Thread& thread, Call& call, const Count* counts,
+                                                              Datatype datatype) noexcept {
     return is_inner_root(thread, call) ? moves_counts(thread, call, counts, datatype) : format::no_bytes;
   }
   // The part of the root in what it scatters.
   template <class Count>
-  static std::uint64_t takes_share_at_root(Thread& thread, Call& call, const void* recvbuf, Count count,
-                                           Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_share_at_root(Thread& thread, Call& call, const void* recvbuf,
+                                                             Count count, Datatype datatype) noexcept {
     return recvbuf == A::in_place() ? format::no_bytes : takes_at_root(thread, call, count, datatype);
   }
   template <class Count>
-  static std::uint64_t takes_types(Thread& thread, Call& call, const Count* counts,
-                                   const Datatype* datatypes) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_types(Thread& thread, Call& call, const Count* counts,
+                                                     const Datatype* datatypes) noexcept {
     std::uint64_t bytes = 0;
     const int partners = communicator(thread).partners();
     if (counts != nullptr && datatypes != nullptr)
@@ -180,29 +191,32 @@ struct Amount {
   }
   // MPI_Reduce_scatter: the part of this rank.
   template <class Count>
-  static std::uint64_t takes_own(Thread& thread, Call& call, const Count* counts, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_own(Thread& thread, Call& call, const Count* counts,
+                                                   Datatype datatype) noexcept {
     return counts == nullptr ? 0 : moves(thread, call, counts[communicator(thread).rank], datatype);
   }
   template <class Count>
-  static std::uint64_t takes_from_neighbours(Thread& thread, Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_from_neighbours(Thread& thread, Call& call, Count count,
+                                                               Datatype datatype) noexcept {
     const Neighbours from = neighbours(thread);
     return times(from.present(from.in), moves(thread, call, count, datatype));
   }
   template <class Count>
-  static std::uint64_t takes_neighbour_counts(Thread& thread, Call& call, const Count* counts,
-                                              Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_neighbour_counts(Thread& thread, Call& call, const Count* counts,
+                                                                Datatype datatype) noexcept {
     const Neighbours from = neighbours(thread);
     return from.sum(from.in, [&](int i) { return moves(thread, call, counts[i], datatype); });
   }
   template <class Count>
-  static std::uint64_t takes_neighbour_types(Thread& thread, Call& call, const Count* counts,
-                                             const Datatype* datatypes) noexcept {
+  [[gnu::noinline]] static std::uint64_t takes_neighbour_types(Thread& thread, Call& call, const Count* counts,
+                                                               const Datatype* datatypes) noexcept {
     const Neighbours from = neighbours(thread);
     return from.sum(from.in, [&](int i) { return moves(thread, call, counts[i], datatypes[i]); });
   }
   // MPI_Get_accumulate: the former content of the target.
   template <class Count>
-  static std::uint64_t fetches_back(Thread& thread, recorder::Call& call, Count count, Datatype datatype) noexcept {
+  [[gnu::noinline]] static std::uint64_t fetches_back(Thread& thread, recorder::Call& call, Count count,
+                                                      Datatype datatype) noexcept {
     call.source = call.peer;
     return moves(thread, call, count, datatype);
   }
