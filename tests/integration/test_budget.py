@@ -278,7 +278,7 @@ def test_a_trial_of_a_budget(mpi: MpiEnvironment, tare: Path, tmp_path: Path) ->
 
 def test_a_slow_file_system_makes_the_trace_thinner(tare: Path, tmp_path: Path) -> None:
     """Each write but the first takes 50 ms more: a trace of all calls would cost twice the time."""
-    rounds, delay_ms, share = 400000, 50, 0.2
+    rounds, delay_ms, share = 200000, 50, 0.2
     mpi = openmpi4()
     slow = compile_c(mpi, [PROGRAMS / "slow_disk.c"], tmp_path / "libslow_disk.so", "-shared", "-fPIC")
     program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations")

@@ -355,6 +355,28 @@ def test_told_to_stop_right_after_told_to_go_on(is_to_all: bool) -> None:
             os.killpg(tare.pid, signal.SIGKILL)
 
 
+SOON_AFTER = """
+import os, signal
+from tare.measuring import signals
+
+signals.hold()
+child = os.posix_spawn("/bin/true", ["true"], {}, setsigmask=())
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+signal.raise_signal(signal.SIGTERM)  # as what ended the command, and came here, too
+print(signals.Relay(child, signals.Witness()).wait())
+print(signal.SIGTERM in signal.sigpending())
+signal.raise_signal(signal.SIGINT)  # as by somebody who saw that the command is gone
+signals.let_stop()
+print(signal.SIGINT in signal.sigpending())
+"""
+
+
+def test_what_comes_when_the_command_is_gone_is_for_tare() -> None:
+    """It ends what tare waits for then, however soon it comes."""
+    done = subprocess.run([sys.executable, "-c", SOON_AFTER], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "False", "True"]
+
+
 def foreground(controller: int) -> int:
     """The process group in the foreground of the terminal."""
     return int(struct.unpack("i", fcntl.ioctl(controller, termios.TIOCGPGRP, bytes(4)))[0])

@@ -44,8 +44,6 @@ def hold() -> set[int]:
 
 def let_stop() -> None:
     """Lets signals stop tare again, after the command has ended; the others wait until they are taken."""
-    for _ in pending():
-        pass
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
 
 
@@ -151,10 +149,16 @@ class Relay:
         self._stop_with_it()
 
     def wait(self) -> int:
-        """Waits for its end; returns its exit code, or minus the signal that ended it."""
+        """Waits for its end; returns its exit code, or minus the signal that ended it.
+
+        What came until the end was for the command. What comes when everybody can see that it is gone, is
+        for what tare does then (`let_stop`).
+        """
         while not self.has_ended():
             self._take(signal.sigwaitinfo(ALL))
             self._stop_with_it()
+        for _ in pending():
+            pass
         return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
 
     def has_ended(self) -> bool:
