@@ -70,7 +70,7 @@ def signal_ranks(tare: Path, run_dir: Path, number: signal.Signals) -> list[int]
 
 
 def yield_to_others(pids: Iterable[int]) -> None:
-    """Of ranks that wait for ever in a loop: whoever else has something to do gets the processors."""
+    """Lets others have the processors first, of ranks that wait for ever in a loop."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.setpriority(os.PRIO_PROCESS, pid, 10)

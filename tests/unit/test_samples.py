@@ -203,7 +203,7 @@ def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns
     shown = tare("samples", sampled, "--by", by, COLUMNS=str(columns)).stdout
     assert max(map(len, shown.splitlines())) <= columns
     assert "280 messages sent, 30 chosen, 14 seen on both sides" in shown
-    assert "2 sent by threads that used one channel at the same time" in shown
+    assert "2 sent while other calls, or the same one, sent on their channel" in shown
     # What there is no column for is said below the row.
     for words in ("42 .. 153", "50.0 % !", "500 ns", "128 ns    █   8.19 µs", "waited for the receiver"):
         assert words in shown

@@ -46,13 +46,14 @@ INTERVALS = "±, and the range of messages: 95 % confidence intervals, from the 
 UNEXPECTED = "! unexpected: sent before a receive was posted, waited for the receiver"
 # Why a message that was chosen is not in a class.
 LOSSES: dict[CountName, str] = {
-    "ambiguous": "sent by threads that used one channel at the same time",
-    "ambiguous_received": "received by threads that posted receives of one channel at the same time",
-    "unpaired": "not seen to be received (truncated, cancelled, or not received at all)",
+    "ambiguous": "sent while other calls, or the same one, sent on their channel, or by calls that failed",
+    "ambiguous_received": "received while other calls, or the same one, posted receives of their channel",
+    "unpaired": "not seen to be received (truncated, cancelled, not sent by a call that failed, or not received)",
     "recordless": "received, but nothing came of their sender",
     "contradictory": "of another length than the sender said: please report this",
     "lost": "for which there was no room on the way",
-    "unreachable": "to ranks that could not be told of them (not yet, spawned, or measured by another run)",
+    "unreachable": "to ranks that could not be told of them (not yet, spawned, measured by another run, or no "
+    "longer, because a send failed)",
 }
 LEVELS = " ▁▂▃▄▅▆▇█"
 BAR_WIDTH = 50

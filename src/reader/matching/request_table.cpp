@@ -2,6 +2,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
 #include "reader/matching/call_columns.h"
 #include "reader/matching/request_limit.h"
@@ -26,6 +27,7 @@ class Requests {
 
   void add(const EventRow& row, std::vector<Request>& to) {
     if (row.kind != EventKind::call || row.process >= under_way_.size()) return;
+    if (format::meaning_of(row.function).form == format::CallForm::persistent) return;  // has started nothing yet
     const PartCall call{row.start_ns, sum(row.start_ns, row.duration_ns), 0, row.thread, row.site, row.function};
     if (roles_[row.function] == CallRole::completes) return complete(row, call, to);
     if (row.request != format::no_request) {
