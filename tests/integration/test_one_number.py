@@ -339,7 +339,7 @@ def table_of(text: str, first: str) -> list[dict[str, str]]:
 
 
 def sql(measured: Measurement, query: str) -> list[dict[str, Any]]:
-    """The rows of a query, as `tare sql` has them (`test_every_way_of_asking_gives_one_number` tries that)."""
+    """The rows of a query, as `tare sql` has them (`test_every_way_of_asking_gives_one_number`)."""
     found = opened(measured.directory).sql(query)
     return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 

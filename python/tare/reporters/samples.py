@@ -48,12 +48,12 @@ UNEXPECTED = "! unexpected: sent before a receive was posted, waited for the rec
 LOSSES: dict[CountName, str] = {
     "ambiguous": "sent while other calls, or the same one, sent on their channel, or by calls that failed",
     "ambiguous_received": "received while other calls, or the same one, posted receives of their channel",
-    "unpaired": "not seen to be received (truncated, cancelled, not sent by a call that failed, or not received)",
+    "unpaired": "not seen to be received (truncated, cancelled, never received, or of a call that failed)",
     "recordless": "received, but nothing came of their sender",
     "contradictory": "of another length than the sender said: please report this",
     "lost": "for which there was no room on the way",
-    "unreachable": "to ranks that could not be told of them (not yet, spawned, measured by another run, or no "
-    "longer, because a send failed)",
+    "unreachable": "to ranks that could not be told of them (not yet, spawned, measured by another run, or "
+    "no longer, because a send failed)",
 }
 LEVELS = " ▁▂▃▄▅▆▇█"
 BAR_WIDTH = 50
