@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from pathlib import Path
@@ -238,20 +238,26 @@ def _compile(
     options = [argument for argument in compiler[1:] if not argument.startswith("-l")]
     libraries = [argument for argument in compiler[1:] if argument.startswith("-l")]
     command = [compiler[0], "-g", "-O1", *map(str, sources), *options, *flags, *libraries]
-    return compiled(command, sources, out, env.environ())
+    return compiled(command, sources, out, env.env)
 
 
 def compiled(
-    command: Sequence[str], sources: Sequence[Path | str], out: Path, environ: dict[str, str] | None = None
+    command: Sequence[str],
+    sources: Sequence[Path | str],
+    out: Path,
+    variables: Mapping[str, str] | None = None,
 ) -> Path:
-    """Does what a compiler's command does with `-o out`: once in a session of tests.
+    """Runs a compiler's command with `-o out`, once in a session of tests; each test has its own copy.
 
-    Each test has its own copy of the program."""
+    `variables` of the environment may tell a wrapper which compiler it is to run (OMPI_CC, MPICH_CC)."""
+    variables = variables or {}
+    compilers = sorted(each for each in variables.items() if each[0].endswith(("_CC", "_CXX", "_FC")))
     contents = [Path(out.parent, source).read_bytes() for source in sources]
-    key = hashlib.sha256(repr((list(command), contents)).encode()).hexdigest()
+    key = hashlib.sha256(repr((list(command), compilers, contents)).encode()).hexdigest()
     before = Path(os.environ.get("TARE_TEST_COMPILED", out.parent), key)  # benchmarks have no such place
     if not before.exists():
         new = before.with_name(f"{key}-{os.getpid()}")
+        environ = {**os.environ, **variables}
         done = subprocess.run(
             [*command, "-o", new], capture_output=True, text=True, cwd=out.parent, env=environ, check=False
         )
