@@ -151,8 +151,7 @@ class Relay:
     def wait(self) -> int:
         """Waits for its end; returns its exit code, or minus the signal that ended it.
 
-        What came until the end was for the command. What comes when everybody can see that it is gone, is
-        for what tare does then (`let_stop`).
+        Signals that came before its end was seen were for the command. Later ones stay pending.
         """
         while not self.has_ended():
             self._take(signal.sigwaitinfo(ALL))

@@ -23,8 +23,7 @@ namespace tare::mpi {
 struct Role {
   // What the bytes of the call mean: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
-  // Whether programs make such calls in their inner loops. Those with messages, and those that may wait, are in any
-  // case.
+  // Whether programs make such calls in their inner loops, although they neither wait nor have a message.
   static constexpr bool is_frequent = false;
   // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
   // spells themselves, need what the role does.
@@ -138,6 +137,7 @@ inline constexpr bool is_frequent = (Roles::is_frequent || ... ||
                                        (recorder::may_be_untimed | recorder::may_be_thinned | recorder::sends |
                                         recorder::receives)) != 0));
 
+// What a role does, once for all functions that have it.
 template <class Role>
 [[gnu::noinline]] void before_apart(Role& role, Thread& thread, recorder::Call& call) noexcept {
   role.before(thread, call);
@@ -152,8 +152,8 @@ template <class Role>
   role.committed(thread, call, row, result);
 }
 
-// measure() of a function that is not frequent. Two thirds of MPI's functions are such: to have all steps in each would
-// double the library.
+// measure() of a function that is not frequent. Three quarters of MPI's functions are such: with all steps in each, the
+// code of the library would be a quarter larger.
 template <Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure_by_shared_steps(const stack::Frame& caller, Real real, Roles&... roles) {
   auto* const thread = static_cast<Thread*>(recorder::here());

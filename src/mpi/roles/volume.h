@@ -40,7 +40,7 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
 
 // The rules of mpi/functions.toml, by their names: bytes from the arguments of a successful call, which are all known
 // to be valid. Counts that are not significant at this rank may be null. Rules that look at the group are called, not
-// inlined: so many functions have them that the library would be half as large again.
+// inlined: many functions have them, and to find the communicator takes longer than a call.
 template <class A>
 struct Amount {
   using Datatype = typename A::Datatype;
