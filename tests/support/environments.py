@@ -249,15 +249,14 @@ def compiled(
 ) -> Path:
     """Runs a compiler's command with `-o out`, once in a session of tests; each test has its own copy.
 
-    `variables` of the environment may tell a wrapper which compiler it is to run (OMPI_CC, MPICH_CC)."""
-    variables = variables or {}
-    compilers = sorted(each for each in variables.items() if each[0].endswith(("_CC", "_CXX", "_FC")))
+    `variables`, beside os.environ. There, tests say which compiler a wrapper is to run (OMPI_CC, MPICH_CC)."""
+    environ = {**os.environ, **(variables or {})}
+    compilers = sorted(each for each in environ.items() if each[0].endswith(("_CC", "_CXX", "_FC")))
     contents = [Path(out.parent, source).read_bytes() for source in sources]
     key = hashlib.sha256(repr((list(command), compilers, contents)).encode()).hexdigest()
     before = Path(os.environ.get("TARE_TEST_COMPILED", out.parent), key)  # benchmarks have no such place
     if not before.exists():
         new = before.with_name(f"{key}-{os.getpid()}")
-        environ = {**os.environ, **variables}
         done = subprocess.run(
             [*command, "-o", new], capture_output=True, text=True, cwd=out.parent, env=environ, check=False
         )

@@ -3,7 +3,8 @@
 All signals are blocked from before the run directory is made, and are taken one by one while the command
 runs. Those that were sent to `tare run` alone go to the command; what was sent to its process group, as by
 terminals, the command has already. A witness in the group tells which (src/witness/signal_witness.c). If the
-command stops, so does `tare run`. Once it has ended, signals have no effect any more.
+command stops, so does `tare run`. Once it has ended, they only end the waiting for rounds that are still to
+come (tared.py).
 """
 
 from __future__ import annotations
