@@ -249,7 +249,7 @@ def compiled(
 ) -> Path:
     """Runs a compiler's command with `-o out`, once in a session of tests; each test has its own copy.
 
-    `variables`, beside os.environ. There, tests say which compiler a wrapper is to run (OMPI_CC, MPICH_CC)."""
+    `variables`, beside os.environ. They may say which compiler a wrapper runs (OMPI_CC, MPICH_CC)."""
     environ = {**os.environ, **(variables or {})}
     compilers = sorted(each for each in environ.items() if each[0].endswith(("_CC", "_CXX", "_FC")))
     contents = [Path(out.parent, source).read_bytes() for source in sources]
