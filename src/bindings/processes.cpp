@@ -222,7 +222,7 @@ void define_process(nb::module_& module) {
       .members<&ProcessRecord::unmeasured_threads>(of, record)
       .value("reduced", reduced)
       .members<&ProcessRecord::left_calls, &ProcessRecord::failed_calls, &ProcessRecord::failed_communication,
-               &ProcessRecord::pauses>(of, record)
+               &ProcessRecord::pauses, &ProcessRecord::callback_calls>(of, record)
       .members<&Process::state>(of)
       .value("exit_code",
              [](const PyProcess& process) {

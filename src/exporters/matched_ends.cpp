@@ -40,7 +40,9 @@ std::string_view MatchedEnds::gaps(Run& run) {
   for (std::size_t i = 0; i < run.processes().size(); ++i) {
     const Totals& totals = run.totals(i);
     if (totals.dropped != 0 || totals.overwritten_bytes != 0) return "records are missing";
-    if (!run.processes()[i].spells.empty()) found = "calls that were only counted are not in the trace";
+    const Process& process = run.processes()[i];
+    if (process.record.callbacks_since != 0) found = "calls that were made in callbacks are not in the trace";
+    if (!process.spells.empty()) found = "calls that were only counted are not in the trace";
   }
   return found;
 }

@@ -84,8 +84,11 @@ struct ProcessRecord {
   std::uint32_t failed_communication;  // of these, those that were to communicate
   std::uint32_t pauses;                // how often a thread has ceased to record, because the program asked for it
   std::uint32_t machine;               // of machine_name() (machine.h), the low half; 0: not known
+  std::uint64_t callbacks_since;       // ticks: first communication in a callback that MPI ran; 0: none
+  std::uint32_t callback_calls;        // calls of such communication: they are part of other calls, and have no records
+  std::uint32_t reserved_end;          // 0
 };
-static_assert(sizeof(ProcessRecord) == 680);
+static_assert(sizeof(ProcessRecord) == 696);
 // Of the first of these files.
 inline constexpr std::size_t first_process_record_bytes = offsetof(ProcessRecord, chooser_ticks);
 

@@ -8,13 +8,16 @@ from pathlib import Path
 import duckdb
 import otf2_trace
 import perfetto_trace
+import pytest
 import tare as tare_package
 from environments import MpiEnvironment, compile_c
 from exporting import exported
 from measured import PROGRAMS, measure
+from test_samples import lost, samples
 
 # By tag, the ints of messages from rank 0 to rank 1; the first of each was too long for its receive.
 TOO_LONG = {3: 4, 4: 6, 5: 4, 6: 4, 7: 4, 8: 4}
+MESSAGES = 2 * 5 * 4  # of refused.c
 OTHERS = {3: range(2, 7), 4: range(1, 4), 5: [1], 6: [2], 7: [1], 8: []}
 
 
@@ -57,3 +60,15 @@ def test_calls_that_fail_are_no_messages(mpi: MpiEnvironment, tare: Path, tmp_pa
     for flow, each in received.items():
         if each.name == "MPI_Recv" and "bytes" in each.arguments:
             assert sent[flow].arguments["bytes"] == each.arguments["bytes"]
+
+
+@pytest.mark.parametrize("share", ["1", "0.3"])
+def test_what_is_refused_has_no_number(share: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """MPI has sent and received nothing, so the messages behind it are sampled like others."""
+    program = compile_c(mpi, [PROGRAMS / "refused.c"], tmp_path / "refused")
+    measured = measure(tare, mpi, 2, [program], tmp_path / "run", "--sample", f"random:{share},stat")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
+    found = samples(measured)["messages"]
+    assert (found["sent"], found["received"]) == (MESSAGES, MESSAGES)
+    assert found["chosen"] == found["paired"] and (share != "1" or found["chosen"] == MESSAGES)
+    assert lost(found) == {}

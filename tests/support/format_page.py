@@ -168,7 +168,7 @@ def crc32c(data: bytes) -> int:
 
 def process_of(chunk: Chunk) -> Process:
     record = chunk.payload
-    assert len(record) in (632, 648, 664, 680)
+    assert len(record) in (632, 648, 664, 680, 696)
     (rank,) = struct.unpack_from("<i", record, 16)
     start, start_ns, realtime_ns, last, last_ns = struct.unpack_from("<5Q", record, 40)
     host = record[184:248].split(b"\0")[0].decode()

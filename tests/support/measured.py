@@ -26,11 +26,14 @@ class Measurement:
     directory: Path
     ended: subprocess.CompletedProcess[str]
     leaves: bool = False  # whether calls of the program do not return: exceptions or longjmp leave them
+    calls_back: bool = False  # whether callbacks of the program communicate
 
     def info(self) -> dict[str, Any]:
         info = self._read("info", "tare.info/1")
         if not self.leaves:
             assert {rank["left_calls"] for rank in info["ranks"]} <= {0}
+        if not (self.leaves or self.calls_back):
+            assert {rank["callback_calls"] for rank in info["ranks"]} <= {0}
         return info
 
     def profile(self, by: str, *options: str) -> list[dict[str, Any]]:
@@ -70,12 +73,13 @@ def measure(
     timeout_s: float = 120,
     cwd: Path | None = None,
     leaves: bool = False,
+    calls_back: bool = False,
     **environment: str,
 ) -> Measurement:
     """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
     prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
     ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd, **environment)
-    return Measurement(tare, directory, ended, leaves)
+    return Measurement(tare, directory, ended, leaves, calls_back)
 
 
 def left_in_memory(directory: Path) -> list[Path]:

@@ -131,6 +131,13 @@ def test_calls_that_returned_an_error_are_shown(recording: Run) -> None:
     assert "failed     2 calls of MPI returned an error" in shown(recording)
 
 
+def test_calls_in_callbacks_are_shown(recording: Run) -> None:
+    process = changed(fake_native.process(0, 10**8), callback_calls=2)
+    assert "in callbacks" not in shown(recording)
+    set_processes(recording, [process])
+    assert "callbacks  2 calls that communicate, made in callbacks, are in no table" in shown(recording)
+
+
 def test_events_of_the_program_are_weighed(recording: Run) -> None:
     change_totals(recording, {"own_events": 7000, "event_ns": 12.5})
     assert "own events 7,000, 12.5 ns each" in shown(recording)

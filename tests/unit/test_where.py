@@ -397,7 +397,7 @@ def test_a_message_that_was_never_received() -> None:
     assert kinds(run) == []
 
 
-@pytest.mark.parametrize("why", ["pauses", "failed_communication", "left_calls"])
+@pytest.mark.parametrize("why", ["pauses", "failed_communication", "left_calls", "callback_calls"])
 def test_counts_that_do_not_say_how_far_a_rank_is_tell_no_deadlock(why: str) -> None:
     """Rank 1, by its count, has not come to the barrier in which the others are."""
     calls = [

@@ -39,11 +39,12 @@ def rank_of(of: Process | CurrentCall) -> Rank:
 def counts_are_certain(process: Process) -> bool:
     """Whether the counts of its calls say how far the process has come.
 
-    Calls in a pause are not counted. A call that failed is, although it may have done nothing, and so is one
-    that an exception left. A rank that was saved while it ran has come further since.
+    Calls in a pause are not counted, nor those in callbacks. A call that failed is, although it may have done
+    nothing, and so is one that an exception left. A rank that was saved while it ran has come further since.
     """
     missing = process.saved or not process.has_results or process.pauses or process.unmeasured_threads
-    return not (missing or process.failed_communication or process.left_calls)
+    unsure = process.failed_communication or process.left_calls or process.callback_calls
+    return not (missing or unsure)
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,8 @@ def _obstacle(ranks: Sequence[Process]) -> str | None:
         return "a rank has not come to its end"
     if any(rank.trace.dropped or rank.trace.overwritten_bytes for rank in ranks):
         return "the trace has gaps"
+    if any(rank.callback_calls for rank in ranks):
+        return "a rank has communicated in a callback"
     return None
 
 

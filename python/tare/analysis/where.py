@@ -5,7 +5,7 @@ Times are nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -115,6 +115,8 @@ class Look:
     `deadlock`: while the run goes on, a second look must confirm it. `stalled`: would be a deadlock if the
     threads that poll never stopped. Without a deadlock, the ranks of `waiting` wait, directly or indirectly,
     for those of `waited_for`, which wait for nobody. `mismatches`: calls that contradict each other.
+    `calling_back`: ranks that have communicated in callbacks. They may be in one, and wait there for others
+    than their call tells, so nothing is claimed of them.
     """
 
     rows: list[Row]  # one for each thread, and for each process or rank without calls
@@ -125,6 +127,7 @@ class Look:
     waiting: frozenset[Rank]
     waited_for: frozenset[Rank]
     mismatches: list[Mismatch]
+    calling_back: frozenset[Rank] = frozenset()
 
 
 def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
@@ -136,7 +139,14 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     # Other threads, as those of OpenMP or of the MPI library itself, wait for no rank and let none go on.
     calls = [call for call in everything if call.made_mpi_calls]
     waits = Waits(calls, members, completed)
-    needs = [waits.needs(call) for call in calls]
+    calling_back = frozenset(rank_of(each) for each in processes if each.callback_calls)
+
+    def unless_calling_back(
+        call: CurrentCall, needs: Callable[[CurrentCall], list[Need] | None]
+    ) -> list[Need] | None:
+        return None if rank_of(call) in calling_back else needs(call)
+
+    needs = [unless_calling_back(call, waits.needs) for call in calls]
     describe = _Description(run, is_over)
     rows = [describe.call(call, need) for call, need in zip(calls, needs, strict=True)]
     living, ended = _living(processes, is_over), _ended(processes, is_over)
@@ -155,7 +165,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
         rows = [replace(row, polling=polls) for row, polls in zip(rows, polled, strict=True)]
         if found is None and any(polled):
             with_polls = [
-                waits.polled_needs(call) if polls else need
+                unless_calling_back(call, waits.polled_needs) if polls else need
                 for call, polls, need in zip(calls, polled, old, strict=True)
             ]
             stalled = deadlock.find(calls, with_polls, living, ended)
@@ -170,7 +180,7 @@ def look(run: Run, standing: Collection[Identity] | None = None) -> Look:
     rows += [describe.call(call, None) for call in everything if not call.made_mpi_calls]
     rows += describe.others({call.process for call in everything})
     rows.sort(key=lambda row: (row.world, row.rank, row.pid or 0, row.thread))
-    return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches)
+    return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches, calling_back)
 
 
 def needs_second_look(first: Look) -> bool:

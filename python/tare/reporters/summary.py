@@ -308,6 +308,12 @@ def account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     failed = sum(process.failed_calls for process in recording.processes)
     if failed:
         yield "failed", f"{units.number_of(failed, 'call')} of MPI returned an error"
+    in_callbacks = sum(process.callback_calls for process in recording.processes)
+    if in_callbacks:
+        yield (
+            "callbacks",
+            f"{units.number_of(in_callbacks, 'call')} that communicate, made in callbacks, are in no table",
+        )
     unmeasured = sum(process.unmeasured_threads for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, for whose buffers there was no memory"

@@ -1,12 +1,15 @@
 #include "mpi/calls/left_call.h"
 
+#include "format/function_meaning.h"
 #include "mpi/calls/thread.h"
 #include "mpi/objects/left_messages.h"
 #include "mpi/objects/requests.h"
+#include "mpi/sampling/sampler.h"
 #include "recorder/clock.h"
 #include "recorder/commit.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
+#include "recorder/system.h"
 
 namespace tare::mpi {
 namespace {
@@ -23,6 +26,35 @@ void stop_waiting(const Thread& thread) noexcept {
   requests.for_each([&](Request& entry) {
     if (entry.waiter == waiter) entry.waiter = 0;
   });
+}
+
+// Whether other ranks take part in what such a call does, or it completes what they have. (Callbacks free communicators
+// that belong to attributes, which moves nothing; MPI_Abort is noted by itself.)
+bool communicates(format::Function function) noexcept {
+  using format::CallClass;
+  const format::FunctionMeaning& meaning = format::meaning_of(static_cast<unsigned>(function));
+  if (meaning.frees_communicator) return false;
+  switch (meaning.kind) {
+    case CallClass::local:
+    case CallClass::lookup:
+    case CallClass::lifecycle:
+    case CallClass::request:
+    case CallClass::file:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void note_callback() noexcept {
+  auto* segment = recorder::segment();
+  if (segment == nullptr) return;
+  const recorder::ErrnoGuard guard;
+  std::uint64_t none = 0;
+  std::atomic_ref(segment->process.callbacks_since).compare_exchange_strong(none, recorder::now());
+  if (std::atomic_ref(segment->process.callback_calls).fetch_add(1, std::memory_order_relaxed) == 0 &&
+      sampling::sampler.active())
+    sampling::sampler.lose_numbers();
 }
 
 }  // namespace
@@ -53,9 +85,9 @@ void record_left(recorder::Location& location) noexcept {
   count_left();
 }
 
-// The call that contains it will not return, either.
-void begins_inside(format::Function function) noexcept {
-  if (function == format::Function::MPI_Abort) recorder::note_abort();
+void begins_inside(format::Function function, bool in_callback) noexcept {
+  if (function == format::Function::MPI_Abort) recorder::note_abort();  // the other call will not return, either
+  if (in_callback && communicates(function)) note_callback();
 }
 
 }  // namespace tare::mpi

@@ -10,7 +10,9 @@ namespace tare::mpi {
 // known.
 void record_left(recorder::Location& location) noexcept;
 
-// A call begins inside another: made by a callback or by MPI.
-void begins_inside(format::Function function) noexcept;
+// A call begins inside another: made by MPI, by another tool, or (`in_callback`) by a callback of the program's, as a
+// copy function of an attribute. It is part of the other call. If it communicates, what is recorded of the process from
+// then on is not all that it sends, receives and takes part in (ProcessRecord::callbacks_since).
+void begins_inside(format::Function function, bool in_callback) noexcept;
 
 }  // namespace tare::mpi

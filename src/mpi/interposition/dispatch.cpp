@@ -10,6 +10,7 @@
 #include "format/sample_spec.h"
 #include "mpi/calls/left_call.h"
 #include "mpi/interposition/library.h"
+#include "mpi/interposition/program_code.h"
 #include "mpi/interposition/real_dlsym.h"
 #include "mpi/interposition/stubs.h"
 #include "mpi/interposition/tool.h"
@@ -126,6 +127,7 @@ void attach(const void* caller, const void* asked) noexcept {
   }
   const Tables* tables = recording() ? tables_for(library.abi) : nullptr;
   fill_next(library);
+  note_program(caller);
   if (tables != nullptr && !tables->bind(lookup_variable, library.handle)) tables = nullptr;
   if (tables == nullptr && recording() && tables_for(Abi::mpich) != nullptr) {
     char text[512];
@@ -219,7 +221,7 @@ void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t 
   // one.
   const bool by_jump = tare::stack::is_own_code(return_address);
   if (by_jump || tare::stack::is_inside({return_address, stack, base})) {
-    begins_inside(static_cast<Function>(number));
+    begins_inside(static_cast<Function>(number), !by_jump && is_of_program(return_address));
     if (profiling) return tare_profiling_next[number];
     if (has_tool(number) && runs_away(number, stack, by_jump)) return tare_library[number];
     return tare_next[number];

@@ -12,6 +12,6 @@ const Router* const router = nullptr;
 
 const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 
-void begins_inside(format::Function) noexcept {}
+void begins_inside(format::Function, bool) noexcept {}
 
 }  // namespace tare::mpi

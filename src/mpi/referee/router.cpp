@@ -41,7 +41,7 @@ extern "C" {
 
 // Nothing is measured here. Only attaching calls these.
 bool tare::stack::is_inside(const Frame&) noexcept { return true; }
-void tare::mpi::begins_inside(format::Function) noexcept {}
+void tare::mpi::begins_inside(format::Function, bool) noexcept {}
 
 namespace tare::mpi {
 namespace referee {

@@ -5,6 +5,7 @@
 
 #include "mpi/roles/completion.h"
 #include "mpi/roles/sampled_communicator.h"
+#include "mpi/roles/sampled_send.h"
 #include "mpi/roles/volume.h"
 #include "mpi/sampling/persistents.h"
 
@@ -61,16 +62,19 @@ struct SamplesInit : Role {
   if (!together && p.ticket.channel != nullptr) return sampler.chosen(p.ticket, *p.ticket.channel, sent);
   return sampler.begin_send(p.ticket, p.endpoint, p.pattern.source, p.pattern.tag, together, is_paused(thread), sent);
 }
-template <class A>
-[[gnu::noinline]] void end_start(sampling::Persistent& p, bool together, const recorder::Call& call,
-                                 const format::ProfileRow& row, int result) noexcept {
-  if (!p.receives) return sampler.end_send(p.ticket, result == A::success);
+[[gnu::noinline]] inline void end_start(sampling::Persistent& p, bool together, const recorder::Call& call,
+                                        const format::ProfileRow& row, sampling::Outcome outcome) noexcept {
+  using sampling::Outcome;
+  if (!p.receives) return sampler.end_send(p.ticket, outcome);
   if (p.receive == 0) return;
   if ((p.receive & sampling::numbered_bit) == 0)
     sampler.posted(p.receive, together, call.enter, row.site);
-  else if (result != A::success)
+  else if (outcome != Outcome::sent)
     p.receive = sampler.keep_posted(p.receive, call.enter, row.site);
-  if (result != A::success) sampler.lose(p.receive);
+  if (outcome == Outcome::refused)
+    sampler.cancel(p.receive);
+  else if (outcome == Outcome::unknown)
+    sampler.lose(p.receive);
 }
 
 // MPI_Start.
@@ -92,7 +96,7 @@ struct SamplesStart : Role {
                                         int result) noexcept {
     sampler.look(call.leave);
     if (started != nullptr && (pending || result != A::success)) [[unlikely]]
-      end_start<A>(*started, false, call, row, result);
+      end_start(*started, false, call, row, outcome_of<A>(result));
   }
 };
 
@@ -119,7 +123,9 @@ struct SamplesStartall : Role {
     sampler.look(call.leave);
     if (!pending && result == A::success) [[likely]]
       return;
-    each([&](sampling::Persistent& p) { end_start<A>(p, together, call, row, result); });
+    // Of several requests, some may have been started before the one that failed.
+    const sampling::Outcome outcome = result == A::success ? sampling::Outcome::sent : sampling::Outcome::unknown;
+    each([&](sampling::Persistent& p) { end_start(p, together, call, row, outcome); });
   }
 
  private:

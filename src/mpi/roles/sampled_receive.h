@@ -90,6 +90,7 @@ struct SamplesReceive : PostsReceive<A> {
   }
   static void step_by_step(Posting<A> posting, const typename A::Status& received, const recorder::Call& call,
                            const format::ProfileRow& row, int result) noexcept {
+    if (result != A::success && was_refused<A>(result)) return sampler.cancel(posting.receive);  // took no message
     posting.after(call, row);
     if (result != A::success && !was_truncated<A>(result)) return sampler.lose(posting.receive);
     if (!sampler.match(posting.receive, pattern_of<A>(received))) return;

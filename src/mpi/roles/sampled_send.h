@@ -1,6 +1,7 @@
 // Roles of calls that send a message, if messages are sampled.
 #pragma once
 
+#include "mpi/roles/failure.h"
 #include "mpi/roles/sampled_communicator.h"
 #include "mpi/roles/volume.h"
 
@@ -11,6 +12,13 @@ struct HoldsTicket : Role {
   sampling::Ticket ticket;
   HoldsTicket() noexcept {}  // deliberately not initialised
 };
+
+// What became of the message of a call with this result.
+template <class A>
+sampling::Outcome outcome_of(int result) noexcept {
+  if (result == A::success) return sampling::Outcome::sent;
+  return was_refused<A>(result) ? sampling::Outcome::refused : sampling::Outcome::unknown;
+}
 
 // A call that sends a message.
 template <class A, class Count>
@@ -39,7 +47,7 @@ struct SamplesSend : Role {
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
     if (ends || result != A::success) [[unlikely]]
-      end(holds ? &ticket : nullptr, channel, result == A::success);
+      end(holds ? &ticket : nullptr, channel, result);
     sampler.look(call.leave);
   }
 
@@ -64,9 +72,10 @@ struct SamplesSend : Role {
     return sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
   }
   [[gnu::noinline, gnu::cold]] static void end(sampling::Ticket* ticket, sampling::SendChannel* channel,
-                                               bool success) noexcept {
-    if (ticket != nullptr) return sampler.end_send(*ticket, success);
-    if (channel != nullptr) sampling::Sampler::failed_send(*channel);
+                                               int result) noexcept {
+    const sampling::Outcome outcome = outcome_of<A>(result);
+    if (ticket != nullptr) return sampler.end_send(*ticket, outcome);
+    if (channel != nullptr) sampler.failed_send(*channel, outcome);
   }
 };
 

@@ -174,6 +174,62 @@ TEST_P(TwoRanksOfWhichOneLeavesACall, TrustNoNumberOfItsChannel) {
   for (int i = 0; i < 2; ++i) side[i].finish();
 }
 
+// MPI has refused an argument of the second call, so that its number belongs to the next message.
+class TwoRanksOfWhichOneSendsWrongly : public TwoRanks, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Threads, TwoRanksOfWhichOneSendsWrongly, ::testing::Bool());
+
+TEST_P(TwoRanksOfWhichOneSendsWrongly, PairAllMessagesThatWereSent) {
+  begin("random:1,stat");
+  if (GetParam()) side[0].share();
+  send(0, 8);
+  send(1, 8);
+  send(0, 9, false);
+  side[0].end_send(ticket, Outcome::refused);
+  send(0, 16);
+  receive(0, 8);
+  receive(1, 8);
+  receive(0, 16);
+  send(2, 24);
+  receive(2, 24);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.sent, 4U);
+  EXPECT_EQ(table[0].summary.chosen, 4U);
+  EXPECT_EQ(table[0].summary.ambiguous, 0U);
+  EXPECT_EQ(table[1].summary.paired, 4U);
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+  EXPECT_EQ(table[1].summary.unpaired, 0U);
+}
+
+TEST_F(TwoRanks, PairWhatIsSentAfterARefusalThatTheReceiverHasSeen) {
+  begin("random:1,stat");
+  send(0, 8);
+  send(0, 9, false);
+  receive(0, 8);  // reads the record behind it, too
+  side[0].end_send(ticket, Outcome::refused);
+  send(1, 8);
+  receive(1, 8);
+  send(0, 9);  // as long as the one that was refused
+  receive(0, 9);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.chosen, 3U);
+  EXPECT_EQ(table[1].summary.paired, 3U);
+  EXPECT_EQ(table[1].summary.unpaired, 0U);
+}
+
+TEST_F(TwoRanks, LoseOnlyTheChannelOfASendThatFailed) {
+  begin("random:1,stat");
+  send(1, 8);
+  send(0, 9, false);
+  side[0].end_send(ticket, Outcome::unknown);
+  send(0, 16);
+  receive(1, 8);
+  receive(0, 16);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[1].summary.paired, 1U);
+  EXPECT_EQ(table[0].summary.ambiguous, 1U);
+  EXPECT_EQ(table[0].summary.unreachable, 1U);
+}
+
 TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
   begin("random:1,stat");
   send(0, 8);
@@ -186,6 +242,9 @@ TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
   }
   EXPECT_EQ(table[1].summary.paired, 1U);
   EXPECT_EQ(table[1].summary.unnumbered, 2U);
+  side[0].begin_send(ticket, {2, 6, nullptr}, 1, 0, false, false, {8, 11, 1, "new"});  // on a new communicator
+  side[1].received({10, 6, nullptr}, {0, 0}, {200, 200, 300}, 8, 22);
+  EXPECT_EQ(table[1].summary.unnumbered, 3U);
   for (int i = 0; i < 2; ++i) side[i].finish();
 }
 
@@ -199,8 +258,8 @@ TEST_F(TwoRanks, RetractWhatTwoThreadsSentAtATime) {
   send(0, 16, false);
   std::swap(first, ticket);
   send(0, 24, false);  // while the first is under way
-  side[0].end_send(ticket, true);
-  side[0].end_send(first, true);
+  side[0].end_send(ticket, Outcome::sent);
+  side[0].end_send(first, Outcome::sent);
   send(0, 32);
   receive(0, 24);  // in the other order
   receive(0, 16);

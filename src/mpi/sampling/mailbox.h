@@ -41,6 +41,11 @@ class Mailbox {
     return true;
   }
 
+  // The reader, if it has not taken the last record yet, will look for a retraction of it. Only for the writer.
+  void make_last_not_final(std::uint64_t mask) noexcept {
+    if (put_ != 0) std::atomic_ref(slots()[(put_ - 1) & mask].record.final).store(0, std::memory_order_release);
+  }
+
   // The oldest record, which stays until pop(); nullptr if there is none. Only for the reader.
   const MessageRecord* first(std::uint64_t mask) const noexcept {
     const std::uint64_t at = taken_.load(std::memory_order_relaxed);

@@ -13,6 +13,7 @@ std::uint32_t Receives::queue_of(const Endpoint& endpoint) noexcept {
   if (place == 0) return 0;
   queues_[place] = {};
   queues_[place].endpoint = endpoint;
+  if (all_lost_) queues_[place].lost[queues_[place].lost_patterns++] = {any, any};
   if (queue_index_.put(h, place)) return place;
   queues_.give_back(place);
   return 0;
@@ -160,6 +161,7 @@ void Receives::lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcep
 }
 
 void Receives::lose_numbers() noexcept {
+  all_lost_ = true;
   for (std::uint32_t place = 1; place <= queues_.last(); ++place)
     if (queues_.taken(place)) lose_pattern(place, {any, any});
 }

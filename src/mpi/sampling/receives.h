@@ -96,7 +96,7 @@ class Receives {
     return listed_ == 0 ? known.channel : nullptr;
   }
 
-  // The numbers of all communicators' messages are lost.
+  // The numbers of all messages are lost, also of those on communicators that are still to come.
   void lose_numbers() noexcept;
 
   // The place of a channel in the table; 0 if it is new.
@@ -206,6 +206,7 @@ class Receives {
   PlaceIndex named_index_;  // the channels that have an id
   ChannelMemo<ReceiveChannel> memo_;
   std::uint64_t listed_ = 0;  // receives in queues
+  bool all_lost_ = false;     // lose_numbers()
   std::uint32_t generation_ = 1;
   PlaceIndex queue_index_;
   std::uint64_t order_ = 0;

@@ -39,6 +39,13 @@ struct Ticket {
   MessageRecord record;  // the record to be sent
 };
 
+// What became of the message of a call that was to send it.
+enum class Outcome : std::uint8_t {
+  sent,
+  refused,  // MPI has refused an argument, and sent nothing
+  unknown,  // the call failed
+};
+
 // Functions that send and receive records between nodes. Called outside the sampler's lock; none of them blocks.
 struct PrivatePath {
   bool (*send)(const MessageRecord& record, std::int32_t destination) noexcept;
@@ -127,12 +134,16 @@ class Sampler {
   bool begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                   bool muted, const Sent& sent) noexcept;
   // To be called after the call, if it failed or something is to be done.
-  void end_send(Ticket& ticket, bool success) noexcept {
-    if (ticket.channel != nullptr && (ticket.ends || !success)) ended_send(ticket, success);
+  void end_send(Ticket& ticket, Outcome outcome) noexcept {
+    if (ticket.channel != nullptr && (ticket.ends || outcome != Outcome::sent)) ended_send(ticket, outcome);
   }
-  // A call failed whose message was numbered and not chosen. Whether the message was sent is not known, so later
-  // numbers are not, either.
-  static void failed_send(SendChannel& channel) noexcept { channel.id = 0; }
+  // A call failed whose message was numbered without a ticket.
+  void failed_send(SendChannel& channel, Outcome outcome) noexcept {
+    if (outcome == Outcome::refused)
+      take_back(channel);
+    else
+      channel.id = 0;  // later numbers are not known, either
+  }
   // Numbers a message that a persistent request is about to send, whose channel may be known, and fills the ticket. If
   // it returns false: chosen() must be called if the ticket has a channel, else begin_send().
   [[gnu::always_inline]] bool pass(Ticket& ticket, KnownChannel<SendChannel>& known, std::uint32_t communicator,
@@ -162,7 +173,7 @@ class Sampler {
   void cancelling_send() noexcept;
   // A call that sends was left by a jump, without its ticket. Whether the message was sent is not known.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
-  // The same for all messages that were sent or received so far.
+  // The same for all messages, also those that are still to come.
   void lose_numbers() noexcept;
 
   // ---- receives
@@ -337,8 +348,13 @@ class Sampler {
   void ask_user(Ticket& ticket, const Endpoint& endpoint, const Sent& sent) noexcept;
   void keep_for_analysis(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel,
                          const Received& received) noexcept;
-  void ended_send(Ticket& ticket, bool success) noexcept;
-  void retract(SendChannel& channel, std::uint64_t number, bool final) noexcept;
+  void ended_send(Ticket& ticket, Outcome outcome) noexcept;
+  // The last message of a channel was not sent: the next one gets its number.
+  void take_back(SendChannel& channel) noexcept {
+    --channel.count;
+    --summary_->sent;
+  }
+  void retract(SendChannel& channel, std::uint64_t number) noexcept;
   void resolved(const Receive& receive) noexcept;
   void numbered_here(ReceiveChannel& channel, const Received& received) noexcept;
   void numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept;

@@ -44,7 +44,10 @@ bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
     ticket.ends = ticket.counted = shared_ || together;
     ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
     ++summary_->sent;
-    if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
+    if (overlaps && channel.busy_chosen) {
+      ++summary_->ambiguous;
+      retract(channel, channel.busy_since);
+    }
     if (muted) [[unlikely]]
       return ticket.ends;
     if (!chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
@@ -118,26 +121,33 @@ void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, cons
   channel.busy_chosen = ticket.reported;
 }
 
-// Retracts the record of a message on this node that turned out to be ambiguous. The receiver does not check for
-// retractions of records that are marked as final.
-void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) noexcept {
+// Retracts the record of a message on this node. The receiver does not look for retractions of records that are marked
+// as final.
+void Sampler::retract(SendChannel& channel, std::uint64_t number) noexcept {
   channel.busy_chosen = false;
-  ++summary_->ambiguous;
   const auto describe = [&](MessageRecord& record) {
     record = {channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0};
   };
-  if (final || !channel.mailbox->put(mask_, describe)) node_->retract_all(channel.place - 1);
+  if (!channel.mailbox->put(mask_, describe)) node_->retract_all(channel.place - 1);
 }
 
-void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
+void Sampler::ended_send(Ticket& ticket, Outcome outcome) noexcept {
   std::int32_t destination = -1;
   bool tells = false;
   {
     const Locked locked(*this);
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
-    if (!success) {  // whether the message was sent is not known, so later numbers are not, either
-      if (ticket.reported) retract(channel, ticket.number, !ticket.counted);
+    if (outcome != Outcome::sent && ticket.reported) {
+      if (!ticket.counted) channel.mailbox->make_last_not_final(mask_);
+      retract(channel, ticket.number);
+    }
+    const bool is_chosen = ticket.reported || ticket.to_report;
+    if (outcome == Outcome::refused && !ambiguous && channel.count == ticket.number) {
+      if (is_chosen) --summary_->chosen;
+      take_back(channel);
+    } else if (outcome != Outcome::sent) {  // whether it was sent is not known, so later numbers are not, either
+      if (is_chosen) ++summary_->ambiguous;
       channel.id = 0;
     } else if (ticket.to_report) {
       if (ambiguous) ++summary_->ambiguous;

@@ -189,8 +189,8 @@ TEST_F(UserCodeOfTwoRanks, AsksWhileAnotherThreadSends) {
     first->chooses = 1;
   };
   send(0, 8, false);
-  side[0].end_send(other, true);
-  side[0].end_send(ticket, true);
+  side[0].end_send(other, Outcome::sent);
+  side[0].end_send(ticket, Outcome::sent);
   EXPECT_EQ(table[0].summary.ambiguous, 1U) << "which of the two came first is not known";
   receive(0, 8);
   EXPECT_EQ(table[1].summary.paired, 0U);

@@ -1,5 +1,6 @@
 #include "reader/matching/matcher.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -31,6 +32,7 @@ struct Started {
 struct Rank {
   bool is_traced = false;
   bool has_new_receives = false;                               // since its last MPI_Cancel
+  std::int64_t incomplete_since = INT64_MAX;                   // Process::incomplete_since()
   std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // number of calls so far, by thread
   MessageMatcher::Receives receives;
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
@@ -62,8 +64,10 @@ struct Matcher::State {
     for (std::size_t i = 0; i < run.processes().size(); ++i) {
       const Process& process = run.processes()[i];
       if (!can_be_rank(process.world, process.record.rank)) continue;
-      ranks.at(process.world, process.record.rank).is_traced = true;
-      if (run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank);
+      Rank& rank = ranks.at(process.world, process.record.rank);
+      rank.is_traced = true;
+      rank.incomplete_since = std::min(rank.incomplete_since, process.incomplete_since());
+      if (run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank, TraceGaps::Cause::loss);
     }
   }
 
@@ -99,6 +103,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
       row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function,
       row.request};
   if (gaps.has_rank(row.world, row.rank)) return;
+  if (call.enter_ns >= rank.incomplete_since) return gaps.add(row.world, row.rank, TraceGaps::Cause::callbacks);
   if (wants_ends) epoch_matcher.add(row, call, rank.epoch);
   if (meaning_of(row.function).cancels) return add_cancel(rank);
   const bool blocks = row.request == no_request;
@@ -182,7 +187,7 @@ void Matcher::State::abandon(Rank& rank) {
 
 void Matcher::State::add_gap(Rank& rank, const EventRow& row) {
   const std::uint32_t epoch = gaps.epoch_behind(row);
-  if (epoch == 0) return gaps.add(row.world, row.rank);
+  if (epoch == 0) return gaps.add(row.world, row.rank, TraceGaps::Cause::loss);
   gaps.add_chosen(row.world, row.rank);
   abandon(rank);
   message_matcher.finish(rank.receives);

@@ -45,10 +45,12 @@ TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().s
   }
 }
 
-void TraceGaps::add(std::int32_t world, std::int32_t rank) {
+void TraceGaps::add(std::int32_t world, std::int32_t rank, Cause cause) {
   if (std::exchange(ranks_.at(world, rank), true)) return;
-  lines_.push_back("the trace of rank " + std::to_string(rank) +
-                   " has gaps: its messages are not matched after its first gap");
+  const std::string name = "rank " + std::to_string(rank);
+  lines_.push_back(cause == Cause::callbacks
+                       ? name + " has communicated in a callback: its messages are not matched from then on"
+                       : "the trace of " + name + " has gaps: its messages are not matched after its first gap");
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     const CommunicatorInfo& of = run_.communicators()[i];
     if (of.world != world || communicators_[i]) continue;

@@ -25,8 +25,10 @@ class TraceGaps {
   // Begins without gaps. The run must outlive the object, and its times must be those of the rows (Run::move_times).
   explicit TraceGaps(Run& run);
 
+  // Why calls of a rank are missing from here on: records were lost, or callbacks that MPI ran have communicated.
+  enum class Cause : std::uint8_t { loss, callbacks };
   // The trace of this rank has a gap that does not end with a spell. Requires can_be_rank(world, rank).
-  void add(std::int32_t world, std::int32_t rank);
+  void add(std::int32_t world, std::int32_t rank, Cause cause);
   // A gap that ends with a spell.
   void add_chosen(std::int32_t world, std::int32_t rank);
   // The epoch that begins after a loss; 0: none, because the gap does not end with a spell.

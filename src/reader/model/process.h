@@ -94,6 +94,11 @@ struct Process {
   // Both ends of a spell, in such times. If it has not finished, its end is its begin.
   std::int64_t begin_of(const Spell& spell) const { return shown(0, time_of(spell.begin >> shift())); }
   std::int64_t end_of(const Spell& spell) const { return shown(0, time_of((spell.begin + spell.ticks) >> shift())); }
+  // Since when not all of its communication is recorded (ProcessRecord::callbacks_since), in such times; INT64_MAX if
+  // it is.
+  std::int64_t incomplete_since() const {
+    return record.callbacks_since == 0 ? INT64_MAX : shown(0, time_of(record.callbacks_since >> shift()));
+  }
   // Moves both ends of `count` spans of a thread, in place.
   void move(std::uint32_t thread, std::int64_t* start_ns, std::int64_t* duration_ns, std::size_t count) const {
     if (!moved) return;

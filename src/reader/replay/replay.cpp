@@ -132,6 +132,7 @@ class World {
 
 void World::add(const Process& process, const TracedTime& time, bool lacks_begin) {
   if (lacks_begin) obstacle_ = has_gaps;
+  if (process.record.callbacks_since != 0) obstacle_ = "a rank has communicated in a callback";
   Rank& rank = ranks_[process.record.rank];
   rank.process = &process;
   rank.begin_ns = time.begin_ns;

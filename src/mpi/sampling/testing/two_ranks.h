@@ -38,7 +38,7 @@ class TwoRanks : public ::testing::Test {
       side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, sent);
     else if (side[0].chooses(*channel))
       side[0].chosen(ticket, *channel, sent);
-    if (ends) side[0].end_send(ticket, true);
+    if (ends) side[0].end_send(ticket, Outcome::sent);
   }
   void receive(std::int32_t tag, std::uint64_t bytes) {
     side[1].received({9, 5, nullptr}, {0, tag}, {200, 200, 300}, bytes, 22);
