@@ -16,6 +16,7 @@ from environments import PYTHON
 from measured import PROGRAMS
 from tare.page import content
 from tare.runs.run import open_run
+from verbs import ask
 
 PROGRAM = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
 # As in api_calls.py
@@ -182,9 +183,7 @@ def test_choosing_by_name(tare: Path, tmp_path: Path) -> None:
     chosen = ("--function", "inner", "--function", "note")
     names = Counter(row["name"] for row in read(tare, "events", run, *chosen)["rows"])
     assert names == {"inner": 2 * THREADS * ROUNDS, "note": 2}
-    nothing = subprocess.run(
-        [tare, "events", run, "--rank", "0"], capture_output=True, text=True, timeout=TIMEOUT_S
-    )
+    nothing = ask(tare, "events", run, "--rank", "0")
     assert (nothing.returncode, nothing.stderr) == (
         1,
         "tare: --rank: the processes of this run have no ranks, as none has called MPI\n",

@@ -3,7 +3,6 @@ follows from those of its rank."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import duckdb
@@ -14,6 +13,7 @@ from on_mpi import both_debian
 from test_efficiency import efficiency_of
 from test_samples import samples
 from unfinished import hanging
+from verbs import ask
 
 EARLY = 3  # of callbacks.c
 
@@ -55,7 +55,7 @@ def test_a_rank_that_may_be_in_a_callback_is_part_of_no_deadlock(
     program = compile_c(mpi, [PROGRAMS / "callbacks.c"], tmp_path / "callbacks")
     with hanging(tare, mpi, [str(program), "hang"], tmp_path / "run") as found:
         assert found["deadlock"] is None
-        done = subprocess.run([tare, "where", tmp_path / "run"], capture_output=True, text=True, check=True)
+        done = ask(tare, "where", tmp_path / "run", check=True)
         words = " ".join(done.stdout.split())
         assert "Rank 1 has communicated in callbacks; for whom calls there wait is not known." in words
         assert "Deadlock" not in words

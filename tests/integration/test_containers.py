@@ -21,6 +21,7 @@ from on_mpi import both_debian
 from patience import wait_until
 from tare.runs.rounds import RoundFile
 from unfinished import where
+from verbs import ask
 
 RANKS = 2
 TIMEOUT_S = 60
@@ -142,7 +143,7 @@ def is_at_the_gate(run: Run) -> bool:
 
 
 def text_of(tare: Path, *verb: Path | str) -> str:
-    done = subprocess.run([tare, *verb], capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = ask(tare, *verb)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -285,9 +286,7 @@ def test_ranks_that_are_killed_in_a_memory_of_their_own_are_collected_there(
         run.kill_ranks()
         said = " ".join(run.end().split())
         assert "2 killed" in said and "missing" not in said
-        told = subprocess.run(
-            [tare, "info", run.directory, "--json"], capture_output=True, text=True, check=True
-        )
+        told = ask(tare, "info", run.directory, "--json", check=True)
         info = json.loads(told.stdout)
         assert [row["rank"] for row in info["ranks"]] == list(range(RANKS)) and info["missing"] == []
         assert all(row["calls"] > 0 for row in info["ranks"])

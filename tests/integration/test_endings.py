@@ -20,6 +20,7 @@ from tare.analysis.explain.explain import explain
 from tare.page import overview
 from tare.reporters.last_calls import sentences
 from tare.runs.run import open_run
+from verbs import ask
 
 RANKS = 3
 LAST = RANKS - 1
@@ -83,9 +84,7 @@ class Ended:
         if first.startswith("ranks "):
             assert self.last()["signal"] in (None, signal.SIGKILL, signal.SIGTERM)
         for verb in ("info", "where"):
-            done = subprocess.run(
-                [self.tare, verb, self.directory], capture_output=True, text=True, timeout=TIMEOUT_S
-            )
+            done = ask(self.tare, verb, self.directory)
             text = " ".join(done.stdout.split())
             assert words in text, text
         assert f"tare where {self.directory}" in self.summary

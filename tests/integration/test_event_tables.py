@@ -18,6 +18,7 @@ from measured import PROGRAMS, measure
 from tare.analysis.events import described
 from tare.errors import UsageError
 from tare.runs.run import open_run
+from verbs import ask
 
 DATA = ROOT / "tests" / "data"
 STENCIL = DATA / "v1" / "stencil"
@@ -130,14 +131,10 @@ def test_a_parquet_file(tare: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [to]
 
     missing = tmp_path / "none" / "events.parquet"
-    done = subprocess.run(
-        [tare, "events", STENCIL, "--parquet", missing], capture_output=True, text=True, timeout=60
-    )
+    done = ask(tare, "events", STENCIL, "--parquet", missing)
     assert done.returncode == 1
     assert done.stderr.startswith("tare: cannot write ") and done.stderr.count("\n") == 1
-    both = subprocess.run(
-        [tare, "events", STENCIL, "--json", "--parquet", to], capture_output=True, text=True, timeout=60
-    )
+    both = ask(tare, "events", STENCIL, "--json", "--parquet", to)
     assert (both.returncode, both.stdout) == (2, "")
 
 

@@ -11,6 +11,7 @@ import planted
 import pytest
 from environments import ROOT, compile_c, openmpi4
 from planted import Planted
+from verbs import ask
 
 OPENMPI = openmpi4()
 # Its child computes long enough to be sampled, says that it has, and is ended.
@@ -91,7 +92,7 @@ def test_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
     source = ROOT / "examples" / "uneven.c"
     subprocess.run(["gcc", "-O2", "-g", "-fopenmp", source, "-o", program, "-lm"], check=True)
     subprocess.run([tare, "run", "-q", "--with", "openmp", "-o", run, "--", program], check=True, timeout=60)
-    done = subprocess.run([tare, "explain", run], capture_output=True, text=True, check=True, timeout=60)
+    done = ask(tare, "explain", run, check=True)
     said = " ".join(done.stdout.split())
     assert said.startswith("1. Idle threads: the threads of omp_parallel at uneven.c:17 (in main) idle ")
     assert "thread 1 works for " in said
@@ -105,7 +106,7 @@ def test_a_helper_thread_in_files_takes_none_of_the_time(tare: Path, tmp_path: P
     script.write_text(HELPER)
     command: list[str | Path] = [tare, "run", "--with", "files", "-o", tmp_path / "run"]
     subprocess.run([*command, sys.executable, script], check=True, capture_output=True)
-    said = subprocess.run([tare, "explain", tmp_path / "run"], check=True, capture_output=True, text=True)
+    said = ask(tare, "explain", tmp_path / "run", check=True)
     assert "Files:" not in said.stdout
     assert "Threads beside the first are in files for " in said.stdout
 
@@ -119,11 +120,7 @@ def test_a_program_may_end_its_children(tare: Path, tmp_path: Path, code: int, h
     command += [sys.executable, parent, str(code)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code, done.stderr
-    states = subprocess.run(
-        [tare, "info", run], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    states = ask(tare, "info", run, check=True).stdout
     assert "killed" in states
-    said = subprocess.run(
-        [tare, "explain", run], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    said = ask(tare, "explain", run, check=True).stdout
     assert ("did not come to its end" not in said) is has_ended_well, said

@@ -19,6 +19,7 @@ from measured import PROGRAMS, Measurement, measure
 from on_mpi import both_families
 from tare.page import content
 from tare.runs.run import open_run
+from verbs import ask
 
 WIDE = os.environ | {"COLUMNS": "250"}
 FORTIFIED = "-D_FORTIFY_SOURCE=2"
@@ -53,9 +54,7 @@ def run_with_files(
 
 
 def printed(measured: Measurement, verb: str, *options: str) -> str:
-    return subprocess.run(
-        [measured.tare, verb, measured.directory, *options], capture_output=True, text=True, check=True
-    ).stdout
+    return ask(measured.tare, verb, measured.directory, *options, check=True).stdout
 
 
 def used(measured: Measurement) -> list[Any]:
@@ -267,11 +266,8 @@ def test_hostile_names(plain: Path, tare: Path, files: Path, tmp_path: Path) -> 
         assert b"/a\n" not in shown
         assert b"\xff" not in shown
         assert b"31m" in shown
-    shown = subprocess.run(
-        [str(tare), "profile", str(measured.directory), "--by", "file", "--json"],
-        capture_output=True, timeout=60, check=True,
-    ).stdout  # fmt: skip
-    assert rows[1].file in [row["file"] for row in json.loads(shown)["rows"]]
+    told = ask(tare, "profile", measured.directory, "--by", "file", "--json", check=True).stdout
+    assert rows[1].file in [row["file"] for row in json.loads(told)["rows"]]
 
 
 def test_more_files_than_the_table_has_room_for(plain: Path, tare: Path, files: Path, tmp_path: Path) -> None:
@@ -540,9 +536,7 @@ def test_without_spells_calls_are_measured_again_when_the_budget_has_room(tare: 
     assert totals["pread"]["calls"] == totals["pwrite"]["calls"] == 500_000
     assert 0 < totals["pread"]["measured_calls"] < 500_000
     assert totals["pwrite"]["measured_calls"] > 0
-    said = subprocess.run(
-        [tare, "explain", measured.directory], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
+    said = ask(tare, "explain", measured.directory, check=True).stdout
     assert "times and shares are of the rest; how long it is in these calls is not known" in " ".join(
         said.split()
     )

@@ -17,6 +17,7 @@ from browser import Opened
 from environments import compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
 from tare import units
+from verbs import ask
 
 MS = 1_000_000
 
@@ -100,7 +101,7 @@ def test_lines_and_threads(measured: Measurement) -> None:
 
 def test_functions_of_two_runs(measured: Measurement, tare: Path) -> None:
     run = str(measured.directory)
-    done = subprocess.run([tare, "diff", run, run], capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, "diff", run, run, check=True)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("compute (inlined in second)"))
     assert re.fullmatch(r"compute \(inlined in second\)\s+compute\.h\s+.*\+0 ns\s+\d+ ms\s+no", line), line
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 import struct
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from environments import ROOT
 from format_page import crc32c
+from verbs import ask
 
 DATA = ROOT / "tests" / "data"
 RUNS = sorted(meta.parent for meta in DATA.glob("v*/*/meta.json"))
@@ -29,9 +29,7 @@ stored = pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.parent.name
 
 
 def read(tare: Path, verb: str, run: Path, *options: str) -> Any:
-    done = subprocess.run(
-        [tare, verb, run, *options, "--json"], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ask(tare, verb, run, *options, "--json")
     assert done.returncode == 0, done.stderr
     # Nothing is said of a whole run; of a damaged one, what was skipped.
     assert all(line.endswith("were skipped") for line in done.stderr.splitlines()), done.stderr
@@ -153,7 +151,7 @@ def test_a_newer_version_is_named(run: Path, tare: Path, tmp_path: Path) -> None
 
 
 def failure(tare: Path, verb: str, run: Path) -> str:
-    done = subprocess.run([tare, verb, run], capture_output=True, text=True, timeout=60, check=False)
+    done = ask(tare, verb, run)
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr
 

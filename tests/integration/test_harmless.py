@@ -14,6 +14,7 @@ import pytest
 from environments import MpiEnvironment, all_environments, compile_c, mpich4, openmpi4, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement, left_in_memory, measure
+from verbs import ask
 
 RANKS = 2
 ALLREDUCES, SENDS = 10, 1000  # of one work() in behaviour.c
@@ -162,7 +163,7 @@ def test_sessions_only(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     # The sessions begin and end the net time; the program goes on for 300 ms.
     for row in info["ranks"]:
         assert 0 < row["mpi_ns"] <= row["net_ns"] < row["wall_ns"] - 3e8
-    said = subprocess.run([tare, "info", tmp_path / "run"], check=True, capture_output=True, text=True).stdout
+    said = ask(tare, "info", tmp_path / "run", check=True).stdout
     (hooks,) = (line for line in said.splitlines() if line.startswith("  hooks "))
     assert hooks.endswith(" in MPI_Session_init")
     assert_tidy(measured)

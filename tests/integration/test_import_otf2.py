@@ -18,6 +18,7 @@ import tare as tare_package
 from environments import PYTHON, ROOT, compile_c, run
 from exporting import OPENMPI, exported, measured, rows
 from measured import PROGRAMS, measure
+from verbs import ask
 
 
 def import_trace(tare: Path, trace: Path, to: Path) -> subprocess.CompletedProcess[str]:
@@ -299,9 +300,7 @@ def test_damaged_archives_give_one_line_or_a_run(tare: Path, tmp_path: Path) -> 
             assert done.stderr.startswith("tare: ") and done.stderr.count("\n") == 1, done.stderr
             assert not (tmp_path / f"back-{number}").exists()
         else:
-            assert subprocess.run(
-                [tare, "info", tmp_path / f"back-{number}"], capture_output=True, timeout=60
-            ).returncode in (0, 1)
+            assert ask(tare, "info", tmp_path / f"back-{number}").returncode in (0, 1)
     assert refused
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from environments import ROOT, MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
 from on_mpi import on_openmpi
+from verbs import ask
 
 DOCUMENT = re.compile(r"^## `(tare\.\w+)/1`\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
 SECTIONS = dict(DOCUMENT.findall((ROOT / "docs" / "json.md").read_text("utf-8")))
@@ -64,7 +64,7 @@ def test_each_field_is_named(mpi: MpiEnvironment, tare: Path, tmp_path: Path, op
     found: dict[str, set[str]] = {}
     for verb, *words in map(str.split, VERBS):
         of = [runs[0], "vs", runs[1]] if verb == "diff" else runs[:1]
-        done = subprocess.run([tare, verb, *of, *words, "--json"], capture_output=True, text=True, timeout=60)
+        done = ask(tare, verb, *of, *words, "--json")
         if done.stdout:
             document = json.loads(done.stdout)
             found.setdefault(document["schema"], set()).update(unnamed(document))

@@ -28,6 +28,7 @@ from tare.measuring import tared
 from tare.runs import directory
 from tare.runs.metadata import Options
 from tare.runs.rounds import RoundFile
+from verbs import ask
 
 RANKS = 3
 COUNT = 40
@@ -487,7 +488,7 @@ def table(run: Path) -> list[dict[str, Any]]:
 
 
 def cost_of(tare: Path, run: Path) -> dict[str, Any]:
-    done = subprocess.run([tare, "info", run, "--json"], capture_output=True, text=True, timeout=60)
+    done = ask(tare, "info", run, "--json")
     cost: dict[str, Any] = json.loads(done.stdout)["cost"] if done.returncode == 0 else {"offloads_lost": 0}
     return cost
 

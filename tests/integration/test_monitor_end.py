@@ -19,6 +19,7 @@ from patience import wait_until
 from run_processes import tared_of
 from tare.measuring import tared
 from tare.runs.rounds import RoundFile, Stored
+from verbs import ask
 
 RANKS, PATIENCE_S = 2, 60
 
@@ -57,9 +58,7 @@ class Slow:
         return " ".join(text.split()) if text else ""
 
     def reception(self) -> dict[str, Any]:
-        done = subprocess.run(
-            [self.tare, "info", "--json", self.run], capture_output=True, text=True, timeout=PATIENCE_S
-        )
+        done = ask(self.tare, "info", "--json", self.run)
         reception: dict[str, Any] = json.loads(done.stdout)["reception"]
         return reception
 

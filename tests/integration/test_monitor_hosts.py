@@ -21,6 +21,7 @@ from measured import PROGRAMS, WITH_API, compile_monitored
 from patience import wait_until
 from tare._native import Round
 from tare.runs.rounds import RoundFile
+from verbs import ask
 
 HOSTS = 3
 RANKS = 2 * HOSTS
@@ -293,7 +294,7 @@ def test_nothing_is_bound_on_a_network_unless_asked(
         for host in hosts.hosts:
             assert not listened(tared_on(hosts, host), host)
         finish()
-    told = subprocess.run([tare, "info", run], capture_output=True, text=True, check=True).stdout
+    told = ask(tare, "info", run, check=True).stdout
     assert "! monitoring: 2 of 3 nodes could not reach the first one" in " ".join(told.split())
 
 

@@ -12,6 +12,7 @@ from hosts import NETWORK, several_hosts
 from measured import compile_monitored
 from slurm import cluster
 from tare.runs.rounds import RoundFile
+from verbs import ask
 
 HOSTS = 3
 RANKS = 2 * HOSTS
@@ -46,5 +47,5 @@ def test_a_job_of_slurm_is_one_tree(starter: str, tare: Path, tmp_path: Path) ->
     found = list(RoundFile(file).read())
     assert [made.round for made in found] == list(range(1, COUNT + 1))
     assert all(str(made.ranks) == f"0-{RANKS - 1}" and not made.lost for made in found)
-    told = subprocess.run([tare, "info", run, "--json"], capture_output=True, text=True, check=True)
+    told = ask(tare, "info", run, "--json", check=True)
     assert json.loads(told.stdout)["hosts"] == [f"node{i}" for i in range(HOSTS)]

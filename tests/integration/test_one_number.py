@@ -28,6 +28,7 @@ from tare.functions import OUTSIDE_NET
 from tare.page import content
 from tare.runs.run import open_run
 from tare.words import WORDS
+from verbs import ask
 
 RANKS = 2
 MESSAGES = 8
@@ -97,10 +98,9 @@ def opened(run: Path) -> Any:
 
 @cache
 def answer(tare: Path, verb: str, run: Path, *arguments: str) -> str:
-    command: list[str | Path] = [tare, verb, run, *arguments]
     # Wide enough for names that differ at their end.
     wide = os.environ | {"COLUMNS": "200"}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+    return ask(tare, verb, run, *arguments, check=True, environment=wide).stdout
 
 
 def printed(measured: Measurement, verb: str, *arguments: str) -> str:

@@ -24,6 +24,7 @@ from tare import units
 from tare.analysis import stacks
 from tare.page import content
 from tare.runs.run import open_run
+from verbs import ask
 
 MS = 1_000_000
 SOURCE = PROGRAMS / "openmp.c"
@@ -94,10 +95,7 @@ def line_of(mark: str, source: Path = SOURCE) -> int:
 
 
 def output(measured: Measurement, *words: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [str(measured.tare), "profile", str(measured.directory), "--json", *words],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
+    done = ask(measured.tare, "profile", measured.directory, "--json", *words, check=True)  # fmt: skip
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -458,7 +456,7 @@ def test_regions_are_known_though_tasks_have_more_call_paths_than_there_is_room_
     (tmp_path / "program.c").write_text(RECURSION)
     program = GNU.compile(tmp_path / "program.c", tmp_path / "program", "-O0")
     measured = alone(tare, tmp_path / "run", program, options=("--with=stacks",))
-    said = subprocess.run([tare, "profile", measured.directory], capture_output=True, text=True, check=True)
+    said = ask(tare, "profile", measured.directory, check=True)
     assert "was full" in said.stderr
     found = regions(measured)
     assert [(found[line]["calls"], found[line]["threads"]) for line in sorted(found)] == [(1, 2), (1, 2)]

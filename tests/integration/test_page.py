@@ -16,6 +16,7 @@ from browser import READY, Opened
 from environments import ROOT
 from tare import units
 from tare.reporters.diff import TITLES
+from verbs import ask
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 ROWS = "#callsites .tabulator-row"
@@ -41,9 +42,7 @@ def page(browser: Any, file: Path) -> Iterator[Opened]:
 
 
 def read(tare: Path, *arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [tare, *arguments, "--json"], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = ask(tare, *arguments, "--json", check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -15,6 +15,7 @@ from typing import Any
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, WITH_API, Measurement, measure
 from on_mpi import both_families, on_mpich
+from verbs import ask
 
 STEPS, RANKS, MS = 20, 2, 1e6
 SMOOTH, RESIDUAL = 30 * STEPS * RANKS, (10 * STEPS + 200) * RANKS  # ms
@@ -32,8 +33,7 @@ def run(mpi: MpiEnvironment, tare: Path, tmp_path: Path, *arguments: str) -> Mea
 
 
 def parts(measured: Measurement, by: str) -> list[dict[str, Any]]:
-    command: list[str | Path] = [measured.tare, "profile", measured.directory, "--by", by, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = ask(measured.tare, "profile", measured.directory, "--by", by, "--json", check=True)
     found: list[dict[str, Any]] = json.loads(done.stdout)["functions"]
     return found
 

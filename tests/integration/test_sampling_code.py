@@ -11,6 +11,7 @@ from environments import ROOT, MpiEnvironment, compile_c
 from measured import Measurement, measure
 from on_mpi import both_debian, on_openmpi
 from snippets import snippets
+from verbs import ask
 
 COUNT = 1000  # messages of each length
 SIZES = (16, 256, 2048)
@@ -195,9 +196,7 @@ def test_a_result_is_bounded_and_shown_with_escapes(sampled: Any, tare: Path, tm
     assert [result["rank"] for result in results] == [0, 1]
     assert all(len(result["text"]) == 65536 + 3 for result in results)
     assert results[0]["text"].startswith("\033[31m\\xff\n0123456789")
-    shown = subprocess.run(
-        [tare, "samples", tmp_path / "run"], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    shown = ask(tare, "samples", tmp_path / "run", check=True).stdout
     assert "\033" not in shown
     assert "Analysis of rank 1\n  \\x1b[31m\\xff\n  0123456789" in shown
 

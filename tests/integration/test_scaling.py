@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from environments import all_environments, compile_c
 from measured import PROGRAMS, measure
+from verbs import ask
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 
@@ -54,6 +55,6 @@ def test_runs_that_are_not_of_one_program_and_did_not_end_well_are_told(tare: Pa
 
 
 def test_one_run_does_not_scale(tare: Path, tmp_path: Path) -> None:
-    done = subprocess.run([tare, "diff", "--scaling", tmp_path], capture_output=True, text=True)
+    done = ask(tare, "diff", "--scaling", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "at least two runs" in done.stderr

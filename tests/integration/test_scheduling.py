@@ -13,6 +13,7 @@ import tare as tare_package
 from browser import Opened
 from environments import MpiEnvironment, all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
+from verbs import ask
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 MPICH = next(env for env in all_environments() if env.name == "debian-mpich")
@@ -55,9 +56,7 @@ def test_computing_sleeping_and_waiting_for_a_processor_are_told_apart(
     assert rows[0]["blocked_ms"] < 30
     assert 295 < rows[1]["blocked_ms"] < 330, rows
     assert rows[1]["switches"] >= 20
-    said = json.loads(
-        subprocess.run([tare, "info", measured.directory, "--json"], capture_output=True, check=True).stdout
-    )
+    said = json.loads(ask(tare, "info", measured.directory, "--json", check=True).stdout)
     for row, rank in zip(rows, said["ranks"], strict=True):
         scheduling = rank["scheduling"]
         assert (scheduling["descheduled_ns"], scheduling["switches"]) == (
@@ -85,15 +84,13 @@ def test_ranks_that_share_a_processor_are_told_first(
         run = tmp_path / f"run{len(options)}"
         command: list[str | Path] = ["taskset", "-c", "0", *MPICH.mpiexec, "-n", "2", compiled[MPICH.name]]
         subprocess.run([tare, "run", "-q", "-o", run, *options, "--", *command], check=True, timeout=120)
-        said = json.loads(
-            subprocess.run([tare, "explain", run, "--json"], capture_output=True, check=True).stdout
-        )
+        said = json.loads(ask(tare, "explain", run, "--json", check=True).stdout)
         first = said["findings"][0]
         assert (first["kind"], first["ranks"], first["calls"]) == ("oversubscription", [0, 1], 1)
         assert "2 ranks share 1 processor" in first["sentence"]
-        info = subprocess.run([tare, "info", run], capture_output=True, text=True, check=True).stdout
+        info = ask(tare, "info", run, check=True).stdout
         assert "ranks 0-1 share 1 processor" in info
-        profile = subprocess.run([tare, "profile", run], capture_output=True, text=True, check=True).stdout
+        profile = ask(tare, "profile", run, check=True).stdout
         assert "descheduled" in profile
 
 
@@ -140,11 +137,7 @@ def test_the_time_before_mpi_finalize_counts(mpi: MpiEnvironment, tare: Path, tm
     rows = table(measured)
     # Of a rank that is hardly outside MPI there may be no reading.
     assert (rows[0]["blocked_ms"] or 0) < 30 and 390 < rows[1]["blocked_ms"] < 440, rows
-    said = json.loads(
-        subprocess.run(
-            [tare, "explain", measured.directory, "--json"], capture_output=True, check=True
-        ).stdout
-    )
+    said = json.loads(ask(tare, "explain", measured.directory, "--json", check=True).stdout)
     (found,) = (each for each in said["findings"] if each["cause_function"] == "MPI_Finalize")
     assert found["cause_rank"] == 1 and found["cause_blocked"] > 0.9, found
     # It is not known if other programs took the ranks' processors for long.

@@ -12,6 +12,7 @@ import pytest
 from browser import Opened
 from tare.page import content, timeline
 from tare.runs.run import open_run
+from verbs import ask
 
 CANVAS = "#timeline canvas.lanes"
 SPINS = """
@@ -66,7 +67,7 @@ def run(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(tare: Path, *verb: Path | str) -> Any:
-    done = subprocess.run([tare, *verb], capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, *verb, check=True)
     return json.loads(done.stdout)
 
 
@@ -77,9 +78,9 @@ def test_calls_have_their_process(tare: Path, run: Path) -> None:
     assert [row["rank"] for row in rows] == [-1, -1] and {row["pid"] for row in rows} == pids
     table = pa.table(open_run(run).event_table(functions=["write"]))
     assert set(table["pid"].to_pylist()) == pids
-    done = subprocess.run([tare, "events", run, "--rank", "0"], capture_output=True, text=True, check=False)
+    done = ask(tare, "events", run, "--rank", "0")
     assert "the processes of this run have no ranks" in done.stderr and done.returncode == 1
-    shown = subprocess.run([tare, "events", run], capture_output=True, text=True, timeout=60, check=True)
+    shown = ask(tare, "events", run, check=True)
     assert all(f"process {pid} " in shown.stdout for pid in pids)
 
 

@@ -10,6 +10,7 @@ import pytest
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
 from measured import PROGRAMS, Measurement
 from on_mpi import on_openmpi
+from verbs import ask
 
 DOCKER_DEFAULT = "64m"
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
@@ -83,9 +84,7 @@ def test_what_fits_is_measured(
     assert measured.calls()["MPI_Barrier"] == 100
     assert measured.info()["ranks"][0]["reduced"] == reduced
     assert (measured.info()["trace"]["records"] > 0) == events
-    told = subprocess.run(
-        [tare, "info", measured.directory], capture_output=True, text=True, check=True
-    ).stdout
+    told = ask(tare, "info", measured.directory, check=True).stdout
     assert told.count("REDUCED") == len(reduced)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import tare as package
 from environments import MpiEnvironment, all_environments, compile_c
 from measured import PROGRAMS, measure
+from verbs import ask
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 MPICH = next(env for env in all_environments() if env.name == "debian-mpich")
@@ -37,8 +37,7 @@ def found(
     """The phases, and what the program printed."""
     measured = measure(tare, mpi, RANKS, [program, kind], directory, *options)
     assert measured.ended.returncode == 0, measured.ended.stderr
-    command: list[str | Path] = [tare, "phases", directory, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, "phases", directory, "--json", check=True)
     content = json.loads(done.stdout)
     assert content["schema"] == "tare.phases/1"
     return content["phases"], measured.ended.stdout
@@ -96,8 +95,7 @@ def test_a_slow_iteration_has_its_cause(programs: dict[str, Path], tare: Path, t
     assert (slowest["cause_rank"], slowest["cause_line"]) == (1, line("slow"))
     assert slowest["cause_function"] == "MPI_Allreduce" and not slowest["cause_in_call"]
     assert 300_000_000 <= slowest["cause_ns"] <= slowest["duration_ns"]
-    command: list[str | Path] = [tare, "explain", directory, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, "explain", directory, "--json", check=True)
     told = [each for each in json.loads(done.stdout)["findings"] if each["kind"] == "slow iterations"]
     assert [(each["cause_rank"], each["cause_line"], each["phase"]) for each in told] == [
         (1, line("slow"), "")
@@ -148,6 +146,5 @@ def test_iterations_with_gaps_of_the_trace_are_left_out(tare: Path, tmp_path: Pa
 def test_without_a_trace_nothing_is_claimed(programs: dict[str, Path], tare: Path, tmp_path: Path) -> None:
     phases, _ = found(tare, OPENMPI, programs[OPENMPI.name], "single", tmp_path / "run")
     assert phases == []
-    command: list[str | Path] = [tare, "phases", tmp_path / "run"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, "phases", tmp_path / "run", check=True)
     assert done.stdout == "No phases: this run has no trace. tare run --trace records one.\n"

@@ -18,10 +18,10 @@ import tare as library
 from browser import Opened
 from environments import ROOT
 from exporting import exported, rows
+from verbs import ask
 
 SOURCE = ROOT / "examples" / "uneven.c"
 SAMPLE = "stack_sample"
-
 
 BARRIER = """#include <omp.h>
 #include <unistd.h>
@@ -160,9 +160,7 @@ def test_paje(tare: Path, run: Path, events: list[dict[str, Any]], tmp_path: Pat
 def test_folded_stacks_have_each_time_once(tare: Path, run: Path, tmp_path: Path) -> None:
     """Regions contain what the samples show."""
     folded = exported(tare, run, "folded", tmp_path / "out").read_text().splitlines()
-    done = subprocess.run(
-        [tare, "profile", run, "--by", "function", "--json"], capture_output=True, text=True, check=True
-    )
+    done = ask(tare, "profile", run, "--by", "function", "--json", check=True)
     functions = json.loads(done.stdout)["functions"]
     names = {each["function"] for each in functions}
     assert {"omp_parallel", "omp_implicit_task"} <= names
@@ -177,9 +175,7 @@ def test_folded_stacks_have_each_time_once_without_samples(tare: Path, tmp_path:
     source.write_text(BARRIER)
     subprocess.run(["gcc", "-g", "-fopenmp", source, "-o", program], check=True)
     subprocess.run([tare, "run", "-q", "--with", "openmp", "-o", to, "--", program], timeout=120, check=True)
-    done = subprocess.run(
-        [tare, "profile", to, "--by", "function", "--json"], capture_output=True, text=True, check=True
-    )
+    done = ask(tare, "profile", to, "--by", "function", "--json", check=True)
     times = {row["function"]: row["time_ns"] for row in json.loads(done.stdout)["rows"]}
     assert times["omp_parallel"] > times["omp_barrier"] > 0
     folded = exported(tare, to, "folded", tmp_path / "out").read_text().splitlines()

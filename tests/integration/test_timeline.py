@@ -18,6 +18,7 @@ from measured import PROGRAMS as PROGRAMS_OF_TESTS
 from measured import measure
 from tare import units
 from tare.page import content
+from verbs import ask
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 CANVAS = "#timeline canvas.lanes"
@@ -59,7 +60,7 @@ def shown(blank: Any, url: str) -> Iterator[Opened]:
 
 def events(tare: Path, run: Path = RUN) -> list[dict[str, Any]]:
     """The calls of MPI, with their begin in seconds since the start of the run."""
-    done = subprocess.run([tare, "events", run, "--json"], capture_output=True, text=True, check=True)
+    done = ask(tare, "events", run, "--json", check=True)
     rows = [row for row in json.loads(done.stdout)["rows"] if row.get("function", "").startswith("MPI_")]
     start = json.loads((run / "meta.json").read_text())["start_ns"]
     return [{**row, "at": (row["start_ns"] - start) / 1e9} for row in rows]
@@ -396,11 +397,7 @@ def test_a_finding_leads_to_its_worst_instance(name: str, browser: Any, tare: Pa
     to = tmp_path / "page.html"
     subprocess.run([tare, "report", measured.directory, "-o", to], capture_output=True, check=True)
     kind = program.answers[0].kind
-    explained = json.loads(
-        subprocess.run(
-            [tare, "explain", measured.directory, "--json"], capture_output=True, check=True
-        ).stdout
-    )
+    explained = json.loads(ask(tare, "explain", measured.directory, "--json", check=True).stdout)
     number = next(i for i, each in enumerate(explained["findings"]) if each["kind"] == kind)
     finding = explained["findings"][number]
     context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)

@@ -13,6 +13,7 @@ from environments import MpiEnvironment, compile_c, run
 from measured import PROGRAMS, Measurement, left_in_memory
 from on_mpi import both_families
 from unfinished import RANKS, hanging
+from verbs import ask
 
 NOBODY = 65534
 pytestmark = pytest.mark.skipif(
@@ -58,9 +59,7 @@ def test_a_failure_to_collect_is_told_however_quiet(mpi: MpiEnvironment, tare: P
     )
     assert unwritten == f"tare: {read_only}; make it writable and run `tare recover {disk}/run`"
     measured = Measurement(tare, Path(f"{disk}.kept") / "run", ended)
-    told = subprocess.run(
-        [tare, "info", measured.directory], capture_output=True, text=True, check=True
-    ).stdout
+    told = ask(tare, "info", measured.directory, check=True).stdout
     assert "could not write how it ended" in " ".join(told.split())
     subprocess.run([tare, "recover", measured.directory], check=True, capture_output=True)
     assert measured.calls()["MPI_Barrier"] == RANKS * 100
@@ -88,7 +87,7 @@ def test_another_run_directory_takes_nothing(mpi: MpiEnvironment, tare: Path, tm
             assert f"{RANKS} segments in /dev/shm of a run with the id of this one" in done.stdout
             assert left_in_memory(run_dir) == segments
             assert list(evil.glob("*.tare")) == []
-            told = subprocess.run([tare, "profile", evil], capture_output=True, text=True)
+            told = ask(tare, "profile", evil)
             assert told.returncode == 1
             assert "MPI_" not in told.stdout
     moved = tmp_path / "moved"

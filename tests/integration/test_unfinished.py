@@ -11,6 +11,7 @@ from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, Measurement
 from on_mpi import both_debian
 from unfinished import RANKS, TIMEOUT_S, hanging, started
+from verbs import ask
 
 ROUNDS = 300
 # What is read lies in the segment, whatever the MPI: two of them show that.
@@ -58,9 +59,7 @@ def test_a_run_that_goes_on(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_pa
             assert location["dropped"] == 0
         functions = {row["function"] for row in run.events("--limit", "50")}
         assert {"MPI_Init", "MPI_Allreduce", "MPI_Sendrecv"} <= functions
-        text = subprocess.run(
-            [tare, "info", run.directory], capture_output=True, text=True, timeout=60
-        ).stdout
+        text = ask(tare, "info", run.directory).stdout
         assert f"{RANKS} running" in text
         assert max(map(len, text.splitlines())) <= 80
         for is_alone in (False, True):  # its ranks go on without `tare run`

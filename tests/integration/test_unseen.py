@@ -12,6 +12,7 @@ import pytest
 from environments import MpiEnvironment, compile_c, mpich4
 from measured import PROGRAMS
 from on_mpi import both_debian, on
+from verbs import ask
 
 
 def unseen(tare: Path, directory: Path, argv: list[Path | str], **environment: str) -> tuple[str, Any]:
@@ -20,8 +21,8 @@ def unseen(tare: Path, directory: Path, argv: list[Path | str], **environment: s
     command = [tare, "run", "-o", directory, "--", "env", *variables, *argv]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    text = subprocess.run([tare, "info", directory], capture_output=True, text=True, check=True).stdout
-    done = subprocess.run([tare, "info", "--json", directory], capture_output=True, text=True, check=True)
+    text = ask(tare, "info", directory, check=True).stdout
+    done = ask(tare, "info", "--json", directory, check=True)
     rows = json.loads(done.stdout)["unseen"]
     assert ("UNSEEN" in text) == bool(rows)
     return " ".join(ended.stderr.split()), rows

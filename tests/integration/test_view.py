@@ -18,6 +18,7 @@ import pytest
 import tare as package
 from browser import READY, Opened, viewing
 from environments import PYTHON, ROOT
+from verbs import ask
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 
@@ -60,7 +61,7 @@ def read(url: str) -> bytes:
 
 
 def test_the_page_has_every_detail(serving: str, tare: Path, browser: Any) -> None:
-    done = subprocess.run([tare, "events", RUN, "--json"], capture_output=True, text=True, check=True)
+    done = ask(tare, "events", RUN, "--json", check=True)
     calls = [row for row in json.loads(done.stdout)["rows"] if row["function"].startswith("MPI_")]
     ranks = len(json.loads(read(f"{serving}data/recorded/timeline"))["ranks"])
     context = browser.new_context()

@@ -11,6 +11,7 @@ from measured import PROGRAMS, measure
 from on_mpi import on_openmpi
 from tare.page import content
 from tare.runs.run import open_run
+from verbs import ask
 
 SHELL = 'read -r line < "$0"; "$@"; sleep 0.5; read -r line < "$0"'
 
@@ -32,9 +33,7 @@ def test_a_shell_that_starts_a_rank_is_none(mpi: MpiEnvironment, tare: Path, tmp
     assert (overview["ranks"], overview["states"]) == (2, {"finished": 2})
     (efficiency,) = overview["efficiency"]
     assert (efficiency["ranks"], efficiency["net_ns"]) == (2, longest_ns)
-    said = subprocess.run(
-        [tare, "info", measured.directory], capture_output=True, text=True, timeout=60, check=True
-    ).stdout
+    said = ask(tare, "info", measured.directory, check=True).stdout
     assert "2 on 1 host" in said and "2 other processes" in said
 
     diff: list[Path | str] = [tare, "diff", measured.directory, measured.directory]

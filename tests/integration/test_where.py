@@ -12,6 +12,7 @@ from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
 from on_mpi import both_debian
 from unfinished import hanging, where
+from verbs import ask
 
 SOURCE = PROGRAMS / "waiting.c"
 # What is read lies in the segment, whatever the MPI: two of them show that; the others would take minutes.
@@ -24,7 +25,7 @@ def waiting(mpi: MpiEnvironment, tmp_path: Path) -> Path:
 
 
 def shown(tare: Path, run_dir: Path) -> str:
-    done = subprocess.run([tare, "where", run_dir], capture_output=True, text=True, timeout=60)
+    done = ask(tare, "where", run_dir)
     assert (done.returncode, done.stderr) == (0, "")
     assert max(map(len, done.stdout.splitlines())) <= 80
     return done.stdout
@@ -49,9 +50,7 @@ def test_receive_without_a_send(tare: Path, mpi: MpiEnvironment, waiting: Path, 
         assert receive["line"] == line_of("if (rank == 1) MPI_Recv")
         assert receive["caller"] == "receive"
         assert "Deadlock: ranks 0-1 wait for each other" in shown(tare, tmp_path / "run")
-        explained = subprocess.run(
-            [tare, "explain", tmp_path / "run"], check=True, capture_output=True, text=True, timeout=60
-        ).stdout
+        explained = ask(tare, "explain", tmp_path / "run", check=True).stdout
         assert "Deadlock: ranks 0-1 wait for ever for one another" in " ".join(explained.split())
         assert "Nothing in the" not in explained
 

@@ -5,7 +5,6 @@ What is read lies in the segment, whatever the MPI: one is enough.
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from environments import MpiEnvironment, compile_c, openmpi4
 from measured import PROGRAMS
 from unfinished import TIMEOUT_S, started, where
+from verbs import ask
 
 Found = dict[str, Any]
 
@@ -40,7 +40,7 @@ def until(tare: Path, run_dir: Path, holds: Callable[[Found], bool]) -> Found:
 
 
 def shown(tare: Path, run_dir: Path) -> str:
-    done = subprocess.run([tare, "where", run_dir], capture_output=True, text=True, timeout=60)
+    done = ask(tare, "where", run_dir)
     assert (done.returncode, done.stderr) == (0, "")
     assert max(map(len, done.stdout.splitlines())) <= 80
     return " ".join(done.stdout.split())

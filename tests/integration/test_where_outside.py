@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS
 from on_mpi import both_families, on_mpich
 from unfinished import hanging
+from verbs import ask
 
 SOURCE = PROGRAMS / "hang_outside.c"
 SOURCES = ("--with", "files,openmp")
@@ -23,7 +23,7 @@ def line_of(text: str) -> int:
 
 
 def text_of(tare: Path, run_dir: Path) -> str:
-    done = subprocess.run([tare, "where", run_dir], capture_output=True, text=True, timeout=60, check=True)
+    done = ask(tare, "where", run_dir, check=True)
     return done.stdout
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import installed
 from environments import ROOT, MpiEnvironment, compile_c, openmpi4, run
+from verbs import ask
 
 WORKLOADS = ROOT / "workloads"
 BUILT = ROOT / "build" / "release" / "workloads"
@@ -51,9 +51,7 @@ def test_photons_send_five_messages_a_run(openmpi: MpiEnvironment, tare: Path, t
     prefix: list[Path | str] = [tare, "run", "-q", "-o", tmp_path / "run", "--"]
     command: list[Path | str] = [program, "-r", str(RUNS), "-p", str(PHOTONS)]
     assert run(openmpi, 2, command, prefix=prefix, cwd=tmp_path).returncode == 0
-    shown = subprocess.run(
-        [tare, "profile", tmp_path / "run", "--by", "function", "--json"], capture_output=True, text=True
-    )
+    shown = ask(tare, "profile", tmp_path / "run", "--by", "function", "--json")
     calls = {row["function"]: row["calls"] for row in json.loads(shown.stdout)["rows"]}
     assert calls["MPI_Send"] == calls["MPI_Recv"] == 5 * RUNS // 2
 
@@ -64,7 +62,7 @@ def test_photons_with_events_record_two_a_flight(openmpi: MpiEnvironment, tare: 
     done = run(openmpi, 1, command, prefix=prefix, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (flights,) = found(r"(\d+) flights", done.stdout)
-    shown = subprocess.run([tare, "info", tmp_path / "run", "--json"], capture_output=True, text=True)
+    shown = ask(tare, "info", tmp_path / "run", "--json")
     events = json.loads(shown.stdout)["ranks"][0]["trace"]["records"]
     assert 2 * int(flights) <= events <= 2 * int(flights) + 20
 
@@ -121,7 +119,7 @@ def test_zones_keep_their_heat_and_record_every_zone(
     told = json.loads(done.stdout)
     assert (told["ranks"], told["threads"]) == (2, 3)
     assert told["lost"] < 1e-12
-    shown = subprocess.run([tare, "events", tmp_path / "run", "--json"], capture_output=True, text=True)
+    shown = ask(tare, "events", tmp_path / "run", "--json")
     zones = [row for row in json.loads(shown.stdout)["rows"] if row.get("name") == "zone"]
     assert len(zones) == 2 * 2 * 6 * 20, "ranks, ends of an event, zones, steps"
     assert {(row["rank"], row["thread"]) for row in zones} == {(rank, n) for rank in (0, 1) for n in range(3)}

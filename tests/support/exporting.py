@@ -12,6 +12,7 @@ from pathlib import Path
 from environments import PYTHON, ROOT, all_environments, compile_c
 from format_page import EVENTS, HEADER
 from measured import PROGRAMS, Measurement, measure
+from verbs import ask
 
 STENCIL = ROOT / "tests" / "data" / "v1" / "stencil"
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
@@ -103,8 +104,7 @@ TOO_LARGE = os.strerror(27)
 
 def rows(tare: Path, run: Path, *options: str) -> list[dict[str, object]]:
     """The rows of `tare events`."""
-    command: list[Path | str] = [tare, "events", run, "--json", *options]
-    return list(json.loads(subprocess.check_output(command, timeout=60))["rows"])
+    return list(json.loads(ask(tare, "events", run, "--json", *options, check=True).stdout)["rows"])
 
 
 def start_ns(run: Path) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from environments import ROOT, MpiEnvironment, compile_c, run
+from verbs import ask
 
 PROGRAMS = ROOT / "tests" / "programs"
 _RECORD = ROOT / "build" / "release" / "src" / "recorder"
@@ -55,9 +56,8 @@ class Measurement:
         return dict(sums)
 
     def _read(self, verb: str, schema: str, *options: str) -> dict[str, Any]:
-        command = [str(self.tare), verb, str(self.directory), "--json", *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+        done = ask(self.tare, verb, self.directory, "--json", *options)
+        assert done.returncode == 0, f"{' '.join(done.args)}\n{done.stderr}"
         result: dict[str, Any] = json.loads(done.stdout)
         assert result["schema"] == schema
         return result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from environments import PYTHON, ROOT, MpiEnvironment
 from measured import Measurement, measure
+from verbs import ask
 
 SOURCE = ROOT / "tests" / "programs" / "planted.c"
 OUTSIDE = SOURCE.with_name("planted_outside.c")
@@ -131,8 +131,7 @@ def explained(
 
 def what_is_said(measured: Measurement) -> dict[str, Any]:
     """`tare explain --json`."""
-    command: list[str | Path] = [measured.tare, "explain", measured.directory, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = ask(measured.tare, "explain", measured.directory, "--json", check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

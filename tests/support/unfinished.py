@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from environments import MpiEnvironment
+from verbs import ask
 
 RANKS = 2
 STANDING_S = 1.5  # so long a call must have lasted until it is looked at
@@ -93,7 +94,7 @@ def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
 
 
 def where(tare: Path, run_dir: Path) -> dict[str, Any]:
-    done = subprocess.run([tare, "where", "--json", run_dir], capture_output=True, text=True, timeout=60)
+    done = ask(tare, "where", "--json", run_dir)
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     assert result["schema"] == "tare.where/1"
