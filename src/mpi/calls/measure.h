@@ -25,6 +25,8 @@ struct Role {
   static constexpr unsigned traffic = recorder::no_traffic;
   // Whether programs make such calls in their inner loops, although they neither wait nor have a message.
   static constexpr bool is_frequent = false;
+  // Whether no program does, because all such calls take microseconds.
+  static constexpr bool is_seldom = false;
   // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
   // spells themselves, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
@@ -132,10 +134,11 @@ template <Function F, class Real, class... Roles>
 
 // Whether programs may call functions with such roles in every step of their inner loops.
 template <class... Roles>
-inline constexpr bool is_frequent = (Roles::is_frequent || ... ||
-                                     (((Roles::traffic | ... | 0U) &
-                                       (recorder::may_be_untimed | recorder::may_be_thinned | recorder::sends |
-                                        recorder::receives)) != 0));
+inline constexpr bool is_frequent =
+    !(Roles::is_seldom || ... || false) &&
+    (Roles::is_frequent || ... ||
+     (((Roles::traffic | ... | 0U) &
+       (recorder::may_be_untimed | recorder::may_be_thinned | recorder::sends | recorder::receives)) != 0));
 
 // What a role does, once for all functions that have it.
 template <class Role>
@@ -163,9 +166,13 @@ template <Function F, class Real, class... Roles>
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
   recorder::KnownRows* const rows = begin_or_count(thread, counts, call, caller);
+  constexpr unsigned traffic = (Roles::traffic | ... | 0U);
+  constexpr bool may_be_untimed = (traffic & (recorder::may_be_untimed | recorder::may_be_thinned)) != 0;
+  [[maybe_unused]] bool is_untimed = false;
   if (rows != nullptr) {
     (before_apart(roles, *thread, call), ...);
-    start(*thread, call);
+    if constexpr (may_be_untimed) is_untimed = start_untimed(*thread, call, *rows);
+    if (!may_be_untimed || !is_untimed) start(*thread, call);
   }
   const auto result = real();
   if (rows == nullptr) {
@@ -175,12 +182,24 @@ template <Function F, class Real, class... Roles>
       (Roles::unmeasured(result), ...);
     return result;
   }
+  if constexpr (may_be_untimed)
+    if (is_untimed) {
+      const std::uint64_t ticks = stop_untimed(*thread, call);
+      (after_apart(roles, *thread, call, result), ...);
+      [[maybe_unused]] format::ProfileRow& row = recorder::commit_any<traffic, false>(*thread, call, *rows);
+      (committed_apart(roles, *thread, call, row, result), ...);
+      end_untimed(*thread, call, ticks, has_failed(result));
+      return result;
+    }
   call.leave = recorder::now();
   stop(*thread, call);
   (after_apart(roles, *thread, call, result), ...);
-  [[maybe_unused]] format::ProfileRow& row =
-      recorder::commit_any<(Roles::traffic | ... | 0U), true>(*thread, call, *rows);
+  [[maybe_unused]] format::ProfileRow& row = recorder::commit_any<traffic, true>(*thread, call, *rows);
   (committed_apart(roles, *thread, call, row, result), ...);
+  if constexpr ((traffic & recorder::may_be_untimed) != 0)
+    thread->choose_untimed(*rows, row);
+  else if constexpr (may_be_untimed)
+    thread->choose_if_brief(*rows, row);
   end(*thread, call, has_failed(result));
   return result;
 }

@@ -44,6 +44,29 @@ void stop(Thread& thread, const recorder::Call& call) noexcept {
   current.function.store(static_cast<std::uint32_t>(call.function) | format::returned, std::memory_order_release);
 }
 
+bool start_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows) noexcept {
+  if (!thread.need_not_be_timed(rows)) return false;
+  show(thread, call);
+  --rows.untimed;
+  ++thread.shared().current.leave;  // so that enter < leave, the sign of an untimed call (format/current_call.h)
+  call.enter = thread.weighing.is_under_way() ? recorder::now() : 0;
+  return true;
+}
+
+std::uint64_t stop_untimed(Thread& thread, recorder::Call& call) noexcept {
+  const std::uint64_t ticks = thread.weighing.is_under_way() ? recorder::now() - call.enter : 0;
+  call.enter = call.leave = 0;
+  thread.shared().current.function.store(static_cast<std::uint32_t>(call.function) | format::returned,
+                                         std::memory_order_release);
+  return ticks;
+}
+
+void end_untimed(Thread& thread, const recorder::Call& call, std::uint64_t ticks, bool has_failed) noexcept {
+  if (recorder::seldom(has_failed)) count_failed(thread, call.function);
+  if (thread.weighing.is_under_way()) recorder::note_weight_of_untimed(thread, ticks, recorder::now());
+  if (thread.due == 0) recorder::look_after_untimed(thread);
+}
+
 void end(Thread& thread, const recorder::Call& call, bool has_failed) noexcept {
   if (recorder::seldom(has_failed)) count_failed(thread, call.function);
   recorder::end_weighing(thread, call.function, call.leave - call.enter);

@@ -32,6 +32,12 @@ void start(Thread& thread, recorder::Call& call) noexcept;
 // After it; Call::leave is known.
 void stop(Thread& thread, const recorder::Call& call) noexcept;
 
+// The same three of a call that need not be timed: start_untimed() says whether it is one, and does nothing if not.
+// stop_untimed() returns what its wrapper is weighed with: ticks, or 0.
+bool start_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows) noexcept;
+std::uint64_t stop_untimed(Thread& thread, recorder::Call& call) noexcept;
+void end_untimed(Thread& thread, const recorder::Call& call, std::uint64_t ticks, bool has_failed) noexcept;
+
 // After the call has been committed.
 void end(Thread& thread, const recorder::Call& call, bool has_failed) noexcept;
 

@@ -1,13 +1,12 @@
 // The invariant counter of the processor: the time stamp counter.
 #pragma once
 
-#include <x86intrin.h>
-
 #include <cstdint>
 
 namespace tare::processor {
 
-inline std::uint64_t read_counter() noexcept { return __rdtsc(); }
+// (__rdtsc() is this, in a header that takes as long to compile as most files.)
+inline std::uint64_t read_counter() noexcept { return __builtin_ia32_rdtsc(); }
 
 // Whether the counter is steady and equal on all processors by the architecture alone. If not, the kernel has to say
 // so.
