@@ -57,5 +57,5 @@ def test_a_rank_that_may_be_in_a_callback_is_part_of_no_deadlock(
         assert found["deadlock"] is None
         done = ask(tare, "where", tmp_path / "run", check=True)
         words = " ".join(done.stdout.split())
-        assert "Rank 1 has communicated in callbacks; for whom calls there wait is not known." in words
+        assert "Rank 1 has communicated in callbacks; whom it waits for in them is not known." in words
         assert "Deadlock" not in words

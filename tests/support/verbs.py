@@ -58,7 +58,7 @@ def _load() -> None:
 
 
 def _run(command: list[str], environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> NoReturn:
-    """Is the process of the command."""
+    """Runs the command in this process, a fork, and ends the process."""
     code = 1
     try:
         if environment is not os.environ:

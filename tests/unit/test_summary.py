@@ -133,9 +133,9 @@ def test_calls_that_returned_an_error_are_shown(recording: Run) -> None:
 
 def test_calls_in_callbacks_are_shown(recording: Run) -> None:
     process = changed(fake_native.process(0, 10**8), callback_calls=2)
-    assert "in callbacks" not in shown(recording)
+    assert "callbacks  " not in shown(recording)
     set_processes(recording, [process])
-    assert "callbacks  2 calls that communicate, made in callbacks, are in no table" in shown(recording)
+    assert "callbacks  2 calls of communication made in them, in no table" in shown(recording)
 
 
 def test_events_of_the_program_are_weighed(recording: Run) -> None:

@@ -312,7 +312,7 @@ def account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if in_callbacks:
         yield (
             "callbacks",
-            f"{units.number_of(in_callbacks, 'call')} that communicate, made in callbacks, are in no table",
+            f"{units.number_of(in_callbacks, 'call')} of communication made in them, in no table",
         )
     unmeasured = sum(process.unmeasured_threads for process in recording.processes)
     if unmeasured:

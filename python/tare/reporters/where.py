@@ -41,9 +41,9 @@ def show(out: Console, recording: Run, look: Look) -> None:
     worlds = recording.worlds
     _show_groups(out, places.folded(_worth_showing(look.rows)), worlds, look.is_over)
     if look.calling_back:
-        has = "has" if len(look.calling_back) == 1 else "have"
+        has, waits = ("has", "it waits") if len(look.calling_back) == 1 else ("have", "they wait")
         who = of_worlds(look.calling_back, worlds).capitalize()
-        out.paragraph(f"{who} {has} communicated in callbacks; for whom calls there wait is not known.", "")
+        out.paragraph(f"{who} {has} communicated in callbacks; whom {waits} for in them is not known.", "")
     if look.deadlock is not None:
         _show_deadlock(out, look, look.deadlock, "Deadlock", worlds)
     elif look.stalled is not None:
