@@ -118,7 +118,7 @@ def openmpi4() -> MpiEnvironment:
             # Reading another process's memory is forbidden in most containers, which it says on stderr.
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
             "OMPI_MCA_orte_tmpdir_base": str(_sessions()),
-            **WITHOUT_FABRICS,
+            **SMALL_MACHINE,
             "MPI4PY_LIBMPI": str(SYSTEM / "libmpi.so.40"),
         },
     )
@@ -184,7 +184,7 @@ def openmpi5() -> MpiEnvironment:
         | {
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
             "PRTE_MCA_hwloc_default_binding_policy": "none",
-            **WITHOUT_FABRICS,
+            **SMALL_MACHINE,
             "MPI4PY_LIBMPI": str(root / "lib/libmpi.so.40"),
         },
     )
@@ -217,8 +217,13 @@ def intel() -> MpiEnvironment:
     )
 
 
-# Where there is no fabric, Open MPI 4 waits 0.2 s in each launch for what looks for one, Open MPI 5 a second.
-WITHOUT_FABRICS = {"OMPI_MCA_mtl": "^ofi,psm,psm2", "OMPI_MCA_btl": "^ofi,openib,usnic"}
+SMALL_MACHINE = {
+    # Without a fabric, looking for one takes Open MPI 4 0.2 s of waiting in a launch, Open MPI 5 a second.
+    "OMPI_MCA_mtl": "^ofi,psm,psm2",
+    "OMPI_MCA_btl": "^ofi,openib,usnic",
+    # The ranks of several tests share the processors: who waits leaves them to others.
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 
 ALLOW_ROOT = (
     {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
