@@ -172,7 +172,7 @@ template <Function F, class Real, class... Roles>
   if (rows != nullptr) {
     (before_apart(roles, *thread, call), ...);
     if constexpr (may_be_untimed) is_untimed = start_untimed(*thread, call, *rows);
-    if (!may_be_untimed || !is_untimed) start(*thread, call);
+    if (!is_untimed) start(*thread, call);
   }
   const auto result = real();
   if (rows == nullptr) {
