@@ -75,14 +75,15 @@ def _or_emulated(debians: Callable[[], MpiEnvironment]) -> Callable[[], MpiEnvir
 
 @cache
 def _topology() -> dict[str, str]:
-    """Gives hwloc what it found once: finding it takes each process of a launch half of MPI_Init."""
-    if MACHINE or "TARE_TEST_COMPILED" not in os.environ:
+    """The variables that let hwloc read what the machine is like, if it has its commands here.
+
+    Else each process of MPI finds that out again, which takes half of the processor time of a launch."""
+    lstopo = shutil.which("lstopo-no-graphics")
+    if MACHINE or lstopo is None or "TARE_TEST_COMPILED" not in os.environ:
         return {}
     file = Path(os.environ["TARE_TEST_COMPILED"], f"topology-{os.getpid()}.xml")
-    done = subprocess.run(["lstopo-no-graphics", "--of", "xml", file], capture_output=True, check=False)
-    if done.returncode != 0:
-        return {}
-    return {"HWLOC_XMLFILE": str(file), "HWLOC_THISSYSTEM": "1"}
+    done = subprocess.run([lstopo, "--of", "xml", file], capture_output=True, check=False)
+    return {"HWLOC_XMLFILE": str(file), "HWLOC_THISSYSTEM": "1"} if done.returncode == 0 else {}
 
 
 @cache
@@ -118,7 +119,7 @@ def openmpi4() -> MpiEnvironment:
             # Reading another process's memory is forbidden in most containers, which it says on stderr.
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
             "OMPI_MCA_orte_tmpdir_base": str(_sessions()),
-            **SMALL_MACHINE,
+            **WITHOUT_FABRICS,
             "MPI4PY_LIBMPI": str(SYSTEM / "libmpi.so.40"),
         },
     )
@@ -184,7 +185,7 @@ def openmpi5() -> MpiEnvironment:
         | {
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
             "PRTE_MCA_hwloc_default_binding_policy": "none",
-            **SMALL_MACHINE,
+            **WITHOUT_FABRICS,
             "MPI4PY_LIBMPI": str(root / "lib/libmpi.so.40"),
         },
     )
@@ -217,13 +218,8 @@ def intel() -> MpiEnvironment:
     )
 
 
-SMALL_MACHINE = {
-    # Without a fabric, looking for one takes Open MPI 4 0.2 s of waiting in a launch, Open MPI 5 a second.
-    "OMPI_MCA_mtl": "^ofi,psm,psm2",
-    "OMPI_MCA_btl": "^ofi,openib,usnic",
-    # The ranks of several tests share the processors: who waits leaves them to others.
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
+# Without a fabric, looking for one takes Open MPI 4 0.2 s of waiting in a launch, Open MPI 5 a second.
+WITHOUT_FABRICS = {"OMPI_MCA_mtl": "^ofi,psm,psm2", "OMPI_MCA_btl": "^ofi,openib,usnic"}
 
 ALLOW_ROOT = (
     {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {}
