@@ -89,8 +89,8 @@ def test_rank_that_misses_a_barrier(tare: Path, mpi: MpiEnvironment, waiting: Pa
 
 
 def test_rank_that_exited(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
-    """The rank is below a shell that stays, so that the launcher does not kill the others."""
-    command = ["sh", "-c", f"{waiting} exits; sleep 600"]
+    """A process takes the place of the rank while the launcher runs, so that it does not kill the others."""
+    command = ["sh", "-c", f"{waiting} exits; exec tail --pid=$PPID -f /dev/null"]
     with hanging(tare, mpi, command, tmp_path / "run") as found:
         gone, receiver = found["rows"]
         assert (gone["state"], gone["exit_code"], gone["finalized"]) == ("exited", 3, False)
