@@ -1,51 +1,19 @@
 #include "reader/model/definitions.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
+
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 namespace {
 
 using namespace tare::format;
 
-// Reads one entry: the fixed part, then arrays and strings. Each function returns false if too few bytes are left.
-class Entry {
- public:
-  explicit Entry(std::string_view bytes) : bytes_(bytes) {}
-
-  std::size_t bytes() const { return bytes_.size(); }
-  // The first bytes of the value.
-  template <typename T>
-  bool fixed(T& value, std::size_t bytes = sizeof(T)) {
-    if (bytes_.size() < bytes) return false;
-    std::memcpy(static_cast<void*>(&value), bytes_.data(), bytes);
-    bytes_.remove_prefix(bytes);
-    return true;
-  }
-  template <typename T>
-  bool array(std::uint32_t count, std::vector<T>& values) {
-    if (bytes_.size() / sizeof(T) < count) return false;
-    values.resize(count);
-    if (count != 0) std::memcpy(values.data(), bytes_.data(), count * sizeof(T));
-    bytes_.remove_prefix(count * sizeof(T));
-    return true;
-  }
-  bool text(std::uint32_t bytes, std::string& value) {
-    if (bytes_.size() < bytes) return false;
-    value.assign(bytes_.substr(0, bytes));
-    bytes_.remove_prefix(bytes);
-    return true;
-  }
-
- private:
-  std::string_view bytes_;
-};
-
-bool apply_module(Entry entry, Definitions& to) {
+bool apply_module(std::string_view entry, Definitions& to) {
   ModuleDefinition in;
   Module module;
-  if (!entry.fixed(in) || !entry.text(in.path_bytes, module.path)) return false;
+  if (!take_record(entry, in) || !take_text(entry, in.path_bytes, module.path)) return false;
   const auto bytes = std::min<std::size_t>(in.build_id_bytes, sizeof in.build_id);
   module.build_id.assign(reinterpret_cast<const char*>(in.build_id), bytes);
   module.of_program = (in.head.flags & of_program) != 0;
@@ -53,18 +21,18 @@ bool apply_module(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_frame(Entry entry, Definitions& to) {
+bool apply_frame(std::string_view entry, Definitions& to) {
   FrameDefinition in;
-  if (!entry.fixed(in)) return false;
+  if (!take_record(entry, in)) return false;
   to.native_frames.push_back({in.frame, in.module, in.address});
   return true;
 }
 
-bool apply_python_frame(Entry entry, Definitions& to) {
+bool apply_python_frame(std::string_view entry, Definitions& to) {
   PythonFrameDefinition in;
   PythonFrame frame;
-  if (!entry.fixed(in) || !entry.text(in.file_bytes, frame.file)) return false;
-  if (!entry.text(in.function_bytes, frame.function)) return false;
+  if (!take_record(entry, in) || !take_text(entry, in.file_bytes, frame.file)) return false;
+  if (!take_text(entry, in.function_bytes, frame.function)) return false;
   frame.number = in.frame;
   frame.line = in.line;
   frame.of_program = (in.head.flags & of_program) != 0;
@@ -72,14 +40,14 @@ bool apply_python_frame(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_site(Entry entry, Definitions& to) {
+bool apply_site(std::string_view entry, Definitions& to) {
   SiteDefinition in;
-  if (!entry.fixed(in) || in.frames == 0) return false;
+  if (!take_record(entry, in) || in.frames == 0) return false;
   if (in.frames > ((in.head.flags & of_stack) != 0 ? max_stack_frames : max_frames)) return false;
   const auto first = to.paths.size();
   for (std::uint32_t i = 0; i < in.frames; ++i) {
     std::uint32_t frame;
-    if (!entry.fixed(frame)) return false;
+    if (!take_record(entry, frame)) return false;
     to.paths.push_back(frame);
   }
   to.sites.push_back(
@@ -87,10 +55,10 @@ bool apply_site(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_group(Entry entry, Definitions& to) {
+bool apply_group(std::string_view entry, Definitions& to) {
   GroupDefinition in;
   std::vector<MemberRun> runs;
-  if (!entry.fixed(in) || !entry.array(in.runs, runs)) return false;
+  if (!take_record(entry, in) || !take_records(entry, in.runs, runs)) return false;
   Members members;
   if (!members.assign(std::move(runs), in.size)) return false;
   if ((in.head.flags & of_epoch) != 0) to.epoch_groups[in.group] = members;
@@ -98,10 +66,10 @@ bool apply_group(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_communicator(Entry entry, Definitions& to) {
+bool apply_communicator(std::string_view entry, Definitions& to) {
   CommunicatorDefinition in;
   Communicator communicator;
-  if (!entry.fixed(in) || !entry.text(in.name_bytes, communicator.name)) return false;
+  if (!take_record(entry, in) || !take_text(entry, in.name_bytes, communicator.name)) return false;
   communicator.size = in.size;
   communicator.remote_size = in.remote_size;
   communicator.key = in.key;
@@ -111,10 +79,10 @@ bool apply_communicator(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_scope(Entry entry, bool is_file, Definitions& to) {
+bool apply_scope(std::string_view entry, bool is_file, Definitions& to) {
   ScopeDefinition in;
   Scope scope;
-  if (!entry.fixed(in) || !entry.text(in.name_bytes, scope.name)) return false;
+  if (!take_record(entry, in) || !take_text(entry, in.name_bytes, scope.name)) return false;
   scope.is_file = is_file;
   scope.flavour = is_file || in.flavour > WindowFlavour::dynamic ? WindowFlavour::none : in.flavour;
   scope.communicator = in.communicator;
@@ -125,42 +93,42 @@ bool apply_scope(Entry entry, bool is_file, Definitions& to) {
 
 // Replaces the name of an entry of `named`.
 template <class Named>
-bool apply_name(Entry entry, Named& named) {
+bool apply_name(std::string_view entry, Named& named) {
   NameDefinition in;
   std::string name;
-  if (!entry.fixed(in) || !entry.text(in.name_bytes, name)) return false;
+  if (!take_record(entry, in) || !take_text(entry, in.name_bytes, name)) return false;
   named[in.number].name = std::move(name);
   return true;
 }
 
-bool apply_thread(Entry entry, Definitions& to) {
+bool apply_thread(std::string_view entry, Definitions& to) {
   ThreadDefinition in;
-  return entry.fixed(in) && entry.text(in.name_bytes, to.threads[in.thread]);
+  return take_record(entry, in) && take_text(entry, in.name_bytes, to.threads[in.thread]);
 }
 
-bool apply_executable(Entry entry, Definitions& to) {
+bool apply_executable(std::string_view entry, Definitions& to) {
   ExecutableDefinition in;
-  return entry.fixed(in) && entry.text(in.path_bytes, to.executable);
+  return take_record(entry, in) && take_text(entry, in.path_bytes, to.executable);
 }
 
-bool apply_event_type(Entry entry, Definitions& to) {
+bool apply_event_type(std::string_view entry, Definitions& to) {
   EventTypeDefinition in;
   EventType type;
-  if (!entry.fixed(in) || in.parameters > std::size(in.parameter_types)) return false;
+  if (!take_record(entry, in) || in.parameters > std::size(in.parameter_types)) return false;
   if (in.event_class > EventClass::phase) return false;
   for (const ParameterType parameter : in.parameter_types)
     if (parameter > ParameterType::f64) return false;
-  if (!entry.text(in.name_bytes, type.name) || !entry.text(in.unit_bytes, type.unit)) return false;
+  if (!take_text(entry, in.name_bytes, type.name) || !take_text(entry, in.unit_bytes, type.unit)) return false;
   type.event_class = in.event_class;
   type.parameters.assign(in.parameter_types, in.parameter_types + in.parameters);
   to.event_types[in.type] = std::move(type);
   return true;
 }
 
-bool apply_spell(Entry entry, Definitions& to) {
+bool apply_spell(std::string_view entry, Definitions& to) {
   SpellDefinition in{};
-  const bool is_short = entry.bytes() < sizeof in;
-  if (is_short ? !entry.fixed(in, short_spell_bytes) : !entry.fixed(in)) return false;
+  const bool is_short = entry.size() < sizeof in;
+  if (is_short ? !take_record(entry, in, short_spell_bytes) : !take_record(entry, in)) return false;
   to.spells[in.spell] = {(in.head.flags & unmeasured_spell) == 0,
                          (in.head.flags & traced_spell) != 0,
                          (in.head.flags & cut_spell) != 0,
@@ -185,33 +153,33 @@ bool apply_spell(Entry entry, Definitions& to) {
 bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
   switch (kind) {
     case DefinitionKind::module:
-      return apply_module(Entry(bytes), to);
+      return apply_module(bytes, to);
     case DefinitionKind::frame:
-      return apply_frame(Entry(bytes), to);
+      return apply_frame(bytes, to);
     case DefinitionKind::python_frame:
-      return apply_python_frame(Entry(bytes), to);
+      return apply_python_frame(bytes, to);
     case DefinitionKind::site:
-      return apply_site(Entry(bytes), to);
+      return apply_site(bytes, to);
     case DefinitionKind::communicator:
-      return apply_communicator(Entry(bytes), to);
+      return apply_communicator(bytes, to);
     case DefinitionKind::communicator_name:
-      return apply_name(Entry(bytes), to.communicators);
+      return apply_name(bytes, to.communicators);
     case DefinitionKind::window:
-      return apply_scope(Entry(bytes), false, to);
+      return apply_scope(bytes, false, to);
     case DefinitionKind::window_name:
-      return apply_name(Entry(bytes), to.scopes);
+      return apply_name(bytes, to.scopes);
     case DefinitionKind::file:
-      return apply_scope(Entry(bytes), true, to);
+      return apply_scope(bytes, true, to);
     case DefinitionKind::thread:
-      return apply_thread(Entry(bytes), to);
+      return apply_thread(bytes, to);
     case DefinitionKind::executable:
-      return apply_executable(Entry(bytes), to);
+      return apply_executable(bytes, to);
     case DefinitionKind::group:
-      return apply_group(Entry(bytes), to);
+      return apply_group(bytes, to);
     case DefinitionKind::event_type:
-      return apply_event_type(Entry(bytes), to);
+      return apply_event_type(bytes, to);
     case DefinitionKind::spell:
-      return apply_spell(Entry(bytes), to);
+      return apply_spell(bytes, to);
   }
   return true;
 }
@@ -276,8 +244,8 @@ const Members* Definitions::members(std::uint32_t group) const {
 bool Definitions::apply(std::string_view log) {
   while (!log.empty()) {
     DefinitionHead head;
-    if (log.size() < sizeof head) return false;
-    std::memcpy(&head, log.data(), sizeof head);
+    std::string_view after = log;
+    if (!take_record(after, head)) return false;
     if (head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > log.size()) return false;
     if (!apply_entry(head.kind, log.substr(0, head.bytes), *this)) return false;
     log.remove_prefix(head.bytes);

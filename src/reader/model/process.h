@@ -48,9 +48,9 @@ struct Process {
   Definitions definitions;  // only of a process with a segment; otherwise only the maps below have what they say
   ProfileSources profiles;
   SampleSource samples;
-  SchedulingSource scheduling;
-  StackSource stacks;
-  FileSource files;
+  PayloadSource scheduling;
+  PayloadSource stacks;
+  PayloadSource files;
   const ChunkRef* analysis = nullptr;  // the result of the user's analysis of them, of Run::files(); nullptr: none
   std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
   format::OffloadAccount offloads{};          // zero without --monitor

@@ -1,7 +1,6 @@
 #include "reader/run/run_loader.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "reader/model/host_names.h"
@@ -9,6 +8,7 @@
 #include "reader/model/worlds.h"
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
+#include "reader/store/payload.h"
 #include "reader/store/process_end.h"
 
 namespace tare::reader {
@@ -273,15 +273,8 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
 }
 
 bool RunLoader::take_of_process(ChunkType type, std::string_view payload, Process& process) {
-  if (type == ChunkType::spell_sums) {
-    if (payload.size() % sizeof(SpellSums) != 0) return false;
-    process.spell_sums.resize(payload.size() / sizeof(SpellSums));
-    if (!payload.empty()) std::memcpy(process.spell_sums.data(), payload.data(), payload.size());
-  } else {
-    if (payload.size() != sizeof process.offloads) return false;
-    std::memcpy(&process.offloads, payload.data(), sizeof process.offloads);
-  }
-  return true;
+  if (type == ChunkType::spell_sums) return take_all_records(payload, process.spell_sums);
+  return payload.size() == sizeof process.offloads && take_record(payload, process.offloads);
 }
 
 bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
@@ -296,7 +289,7 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
     case ChunkType::process: {
       ProcessRecord& record = process_of(header.process).record;
       if (payload.size() < first_process_record_bytes || payload.size() > sizeof record) return false;
-      std::memcpy(&record, payload.data(), payload.size());
+      take_record(payload, record, payload.size());
       if (header.version == 1) record.before_attach_us = 0;
       return true;
     }

@@ -9,7 +9,7 @@
 namespace tare::reader {
 namespace {
 
-using Rank = std::pair<int, std::int32_t>;  // a world, and a rank in it
+using RankOfWorld = std::pair<int, std::int32_t>;  // a world, and a rank in it
 
 // Whether messages chosen by this spec have no known probability. Runs of older versions do not say so in each class.
 bool has_no_probability(std::string_view spec) {
@@ -21,10 +21,10 @@ bool has_no_probability(std::string_view spec) {
 
 std::vector<SampledClass> sampled_classes(Run& run) {
   const std::vector<Process>& processes = run.processes();
-  std::map<Rank, const Process*> by_rank;
-  for (const Process& process : processes) by_rank.emplace(Rank(process.world, process.record.rank), &process);
+  std::map<RankOfWorld, const Process*> by_rank;
+  for (const Process& process : processes) by_rank.emplace(RankOfWorld(process.world, process.record.rank), &process);
   std::vector<SampledClass> all;
-  std::set<Rank> without_probability;
+  std::set<RankOfWorld> without_probability;
   run.samples([&](std::size_t receiver, const Samples& samples) {
     const Process& to = processes[receiver];
     const char* spec = samples.summary.spec;

@@ -1,6 +1,6 @@
 #include "reader/store/calls_chunk.h"
 
-#include <cstring>
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 namespace {
@@ -10,13 +10,6 @@ using namespace tare::format;
 template <typename T>
 void append(std::string& payload, const T* items, std::size_t count) {
   payload.append(reinterpret_cast<const char*>(items), count * sizeof(T));
-}
-
-template <typename T>
-void take(std::string_view& payload, std::vector<T>& items, std::size_t count) {
-  items.resize(count);
-  if (count != 0) std::memcpy(items.data(), payload.data(), count * sizeof(T));
-  payload.remove_prefix(count * sizeof(T));
 }
 
 }  // namespace
@@ -32,15 +25,11 @@ std::string calls_payload(const std::vector<ThreadCall>& calls, const std::vecto
 
 bool parse_calls(std::string_view payload, std::vector<ThreadCall>& calls, std::vector<RequestEntry>& requests) {
   CallsHead head{};
-  if (payload.size() < sizeof head) return false;
-  std::memcpy(&head, payload.data(), sizeof head);
-  payload.remove_prefix(sizeof head);
+  if (!take_record(payload, head)) return false;
   const std::uint64_t bytes =
       std::uint64_t{head.threads} * sizeof(ThreadCall) + std::uint64_t{head.requests} * sizeof(RequestEntry);
-  if (payload.size() != bytes) return false;
-  take(payload, calls, head.threads);
-  take(payload, requests, head.requests);
-  return true;
+  return payload.size() == bytes && take_records(payload, head.threads, calls) &&
+         take_records(payload, head.requests, requests);
 }
 
 }  // namespace tare::reader

@@ -1,16 +1,16 @@
 #include "reader/store/function_names.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "format/chunk.h"
 #include "format/functions.h"
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 namespace {
 
 // The text up to the next zero byte, which is removed from `of` with it.
-std::string_view take_text(std::string_view& of) {
+std::string_view take_name(std::string_view& of) {
   const std::size_t end = std::min(of.find('\0'), of.size());
   const std::string_view text = of.substr(0, end);
   of.remove_prefix(std::min(end + 1, of.size()));
@@ -52,17 +52,15 @@ FunctionNames::Map FunctionNames::map_of(std::string_view payload, unsigned form
   Map map{other};
   const auto is_full = [&] { return map.size() > UINT16_MAX; };
   if (format_version == 1) {
-    while (!payload.empty() && !is_full()) map.push_back(number_of(take_text(payload), sources_.front(), ""));
+    while (!payload.empty() && !is_full()) map.push_back(number_of(take_name(payload), sources_.front(), ""));
     return map;
   }
   std::uint32_t functions = 0;
-  while (payload.size() >= sizeof functions) {
-    std::memcpy(&functions, payload.data(), sizeof functions);
-    payload.remove_prefix(sizeof functions);
-    const std::string_view source = take_text(payload);
+  while (take_record(payload, functions)) {
+    const std::string_view source = take_name(payload);
     for (std::uint32_t i = 0; i < functions && !payload.empty() && !is_full(); ++i) {
-      const std::string_view name = take_text(payload);
-      map.push_back(number_of(name, source, take_text(payload)));
+      const std::string_view name = take_name(payload);
+      map.push_back(number_of(name, source, take_name(payload)));
     }
   }
   return map;

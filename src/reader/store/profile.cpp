@@ -1,24 +1,10 @@
 #include "reader/store/profile.h"
 
-#include <cstring>
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 
 using namespace tare::format;
-
-namespace {
-
-// Moves the first `count` elements of a payload to `out`. False if it has fewer.
-template <typename T>
-bool take(std::string_view& payload, std::size_t count, std::vector<T>& out) {
-  if (count > payload.size() / sizeof(T)) return false;
-  out.resize(count);
-  if (count > 0) std::memcpy(out.data(), payload.data(), count * sizeof(T));
-  payload.remove_prefix(count * sizeof(T));
-  return true;
-}
-
-}  // namespace
 
 void settle(std::vector<ProfileRow>& rows) noexcept {
   for (ProfileRow& row : rows) {
@@ -33,14 +19,11 @@ void settle(std::vector<ProfileRow>& rows) noexcept {
 }
 
 bool parse_profile(std::string_view payload, Profile& profile) {
-  if (payload.size() < sizeof profile.summary) return false;
-  std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
-  payload.remove_prefix(sizeof profile.summary);
-  if (!take(payload, profile.summary.rows, profile.rows)) return false;
+  const format::LocationSummary& summary = profile.summary;
+  if (!take_record(payload, profile.summary) || !take_records(payload, summary.rows, profile.rows)) return false;
   settle(profile.rows);
-  return take(payload, profile.summary.peers, profile.peers) && take(payload, profile.summary.phases, profile.phases) &&
-         take(payload, profile.summary.weighed, profile.weighed) && payload.size() % sizeof(CountedCalls) == 0 &&
-         take(payload, payload.size() / sizeof(CountedCalls), profile.counted);
+  return take_records(payload, summary.peers, profile.peers) && take_records(payload, summary.phases, profile.phases) &&
+         take_records(payload, summary.weighed, profile.weighed) && take_all_records(payload, profile.counted);
 }
 
 void ProfileReader::read(const ProfileSources& sources,

@@ -8,33 +8,22 @@ namespace tare::reader {
 
 using namespace tare::format;
 
-bool parse_scheduling(std::string_view payload, std::vector<Scheduling>& all) {
-  all.clear();
+namespace {
+
+// Nothing if the payload of a scheduling chunk is malformed.
+std::optional<std::vector<Scheduling>> parse_scheduling(std::string_view payload) {
+  std::vector<Scheduling> all;
   while (!payload.empty()) {
     Scheduling of;
-    if (payload.size() < sizeof of.sums) return false;
-    std::memcpy(&of.sums, payload.data(), sizeof of.sums);
-    payload.remove_prefix(sizeof of.sums);
-    const std::uint64_t bytes = std::uint64_t{of.sums.spans} * sizeof(SchedulingSpan);
-    if (payload.size() < bytes) return false;
-    of.spans.resize(of.sums.spans);
-    if (bytes != 0) std::memcpy(of.spans.data(), payload.data(), bytes);
-    payload.remove_prefix(bytes);
+    if (!take_record(payload, of.sums) || !take_records(payload, of.sums.spans, of.spans)) return std::nullopt;
     all.push_back(std::move(of));
   }
-  return true;
-}
-
-std::vector<Scheduling> read_scheduling(const SchedulingSource& source) {
-  std::vector<Scheduling> all;
-  std::vector<char> raw;
-  std::string reason;
-  const bool is_read = source.copy != nullptr ? parse_scheduling(*source.copy, all)
-                                              : source.chunk != nullptr && load_chunk(*source.chunk, raw, reason) &&
-                                                    parse_scheduling({raw.data(), raw.size()}, all);
-  if (!is_read) all.clear();
   return all;
 }
+
+}  // namespace
+
+std::vector<Scheduling> read_scheduling(const PayloadSource& source) { return read_payload(source, parse_scheduling); }
 
 OffTimes off_times(const OffProcessor& of) {
   constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);  // a file may hold anything

@@ -1,14 +1,11 @@
 // How the threads of one process were scheduled, and where to read it from.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "format/rank_set.h"
 #include "format/scheduling.h"
-#include "reader/store/chunk_scan.h"
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 
@@ -18,18 +15,8 @@ struct Scheduling {
   std::vector<format::SchedulingSpan> spans;
 };
 
-// Where it is for all locations of a process: a chunk on disk, or a copy from the segment. Both are null if the process
-// made no readings.
-struct SchedulingSource {
-  const ChunkRef* chunk = nullptr;            // of Run::files()
-  std::shared_ptr<const std::string> copy{};  // used if not null
-};
-
-// Replaces `all` by the payload of a scheduling chunk. False if the payload is malformed.
-bool parse_scheduling(std::string_view payload, std::vector<Scheduling>& all);
-
 // Of the locations of a process; empty if there is nothing, or if it is damaged.
-std::vector<Scheduling> read_scheduling(const SchedulingSource& source);
+std::vector<Scheduling> read_scheduling(const PayloadSource& source);
 
 // Time on no processor: the parts of a format::OffProcessor.
 struct OffTimes {

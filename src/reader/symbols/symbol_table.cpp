@@ -1,8 +1,7 @@
 #include "reader/symbols/symbol_table.h"
 
-#include <cstring>
-
 #include "format/symbol.h"
+#include "reader/store/payload.h"
 
 namespace tare::reader {
 namespace {
@@ -15,13 +14,6 @@ std::string key_of(const CodeAddress& at) {
   key += '\0';
   key += at.object;
   return key;
-}
-
-bool take_text(std::string_view& from, std::uint32_t bytes, std::string& to) {
-  if (from.size() < bytes) return false;
-  to.assign(from.substr(0, bytes));
-  from.remove_prefix(bytes);
-  return true;
 }
 
 // The callee, then the functions. Each name ends with a zero byte; the padding consists of zero bytes, too.
@@ -49,10 +41,10 @@ std::string call_of(const Symbol& symbol) {
 bool SymbolTable::apply(std::string_view payload) {
   while (!payload.empty()) {
     SymbolEntry head;
-    if (payload.size() < sizeof head) return false;
-    std::memcpy(&head, payload.data(), sizeof head);
+    std::string_view text = payload;
+    if (!take_record(text, head)) return false;
     if (head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > payload.size()) return false;
-    std::string_view text = payload.substr(sizeof head, head.bytes - sizeof head);
+    text = text.substr(0, head.bytes - sizeof head);
     CodeAddress at;
     Symbol symbol;
     at.address = head.address;
