@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import meanings as outputs
-from roles import acts_if_idle, is_idle, is_sampled, roles, roles_where_sampled
+from roles import acts_if_idle, is_frequent, is_idle, is_sampled, roles, roles_where_sampled
 from source import Source, of_sources, source_of
 from standard import Function, functions, without_varargs
 from table import TableError, checked, meanings
@@ -61,13 +61,20 @@ def generated(table: dict[str, Any], others: Sequence[Source] = ()) -> dict[str,
         **of_sources(len(known), others),
         "_functions.py": outputs.for_python(known, others),
         "wrappers.inc": [
-            wrapper(without_varargs(each.function), roles(each), is_idle(each)) for each in known
+            wrapper(without_varargs(each.function), roles(each), is_idle(each), frequent=is_frequent(each))
+            for each in known
         ],
         "counted.inc": [
             counted_wrapper(without_varargs(each.function), calls_others=bool(each.calls)) for each in counted
         ],
         "sampled.inc": [
-            wrapper(each.function, roles_where_sampled(each), is_idle(each), acts_if_idle=acts_if_idle(each))
+            wrapper(
+                each.function,
+                roles_where_sampled(each),
+                is_idle(each),
+                acts_if_idle=acts_if_idle(each),
+                frequent=is_frequent(each),
+            )
             for each in sampled
         ],
         "sampled_functions.inc": [f"TARE_SAMPLED({each.function.name})" for each in sampled],

@@ -71,6 +71,12 @@ def is_sampled(of: Meaning) -> bool:
     )
 
 
+def is_frequent(of: Meaning) -> bool:
+    """Whether programs make such calls in their inner loops, so that a wrapper has all steps itself."""
+    is_large_count = of.function.name.endswith("_c")
+    return bool(of.frequent) and of.form in ("blocking", of.frequent) and not is_large_count
+
+
 def is_idle(of: Meaning) -> str | None:
     """The C++ condition that a poll has found nothing; None for functions that do not poll."""
     return f"*{of.poll} == 0" if of.poll else None

@@ -48,6 +48,7 @@ WORDS: dict[str, Sequence[str]] = {
     "access": ACCESSES,
     "cancels": ("request",),
     "calls": ("others",),
+    "frequent": ("blocking", "nonblocking"),
 }  # fmt: skip
 # Attributes that name a parameter.
 PARAMETERS = ("peer", "poll", "level")
@@ -101,6 +102,7 @@ _CLASSES_OF = {
     "poll": (("probe", "completion", "request", "epoch"), False),
     "makes": (("collective", "other"), False),
     "access": (("collective", "file", "local"), False),
+    "frequent": (("send", "receive", "exchange", "start", "completion", "collective", "one_sided"), False),
 }
 
 
@@ -134,6 +136,7 @@ class Meaning:
     access: str = ""
     cancels: str = ""
     calls: str = ""
+    frequent: str = ""
     bytes: str = ""
     received: str = ""
 

@@ -1,5 +1,5 @@
-"""The text of wrappers: no logic, they name the function and its arguments by role and call measure()
-(src/mpi/calls/measure.h), or poll() or acting_poll() (src/mpi/calls/measured_poll.h)."""
+"""The text of wrappers: no logic, they name the function and its arguments by role and call measure() or
+measure_apart() (src/mpi/calls/measure.h), or poll() or acting_poll() (src/mpi/calls/measured_poll.h)."""
 
 import re
 
@@ -10,10 +10,15 @@ _CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
 
 
 def wrapper(
-    function: Function, roles: list[str], is_idle: str | None = None, *, acts_if_idle: bool = False
+    function: Function,
+    roles: list[str],
+    is_idle: str | None = None,
+    *,
+    acts_if_idle: bool = False,
+    frequent: bool = False,
 ) -> str:
     """The text of a wrapper; `is_idle`: of a poll, the condition that it found nothing; `acts_if_idle`: roles
-    have something to do then, too."""
+    have something to do then, too; `frequent`: it has all steps of a measured call itself."""
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
@@ -30,7 +35,7 @@ def wrapper(
     call = f"real(&{function.name}, Function::{function.name})({arguments})"
     if is_idle is None:
         lines += [
-            f"  return measure<Function::{function.name}>(TARE_CALLER,",
+            f"  return {'measure' if frequent else 'measure_apart'}<Function::{function.name}>(TARE_CALLER,",
             f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }}",
         ]
     else:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from environments import ROOT
 from generate import generated
+from roles import is_frequent
 from source import source_of
 from standard import Function, functions
 from table import CLASSES, OPERATIONS, WAITS, Meaning, TableError, checked, expanded, meanings
@@ -51,6 +52,34 @@ def test_every_word_is_used(known: dict[str, Meaning]) -> None:
     assert {of.kind for of in known.values()} == set(CLASSES)
     assert {of.waits for of in known.values()} == set(WAITS)
     assert {of.operation for of in known.values()} == {"", *OPERATIONS}
+
+
+@pytest.mark.parametrize(
+    ("name", "frequent"),
+    [
+        ("MPI_Send", True),
+        ("MPI_Isend", True),
+        ("MPI_Irecv", True),
+        ("MPI_Isend_c", False),
+        ("MPI_Send_init", False),
+        ("MPI_Ibsend", False),
+        ("MPI_Waitall", True),
+        ("MPI_Allreduce", True),
+        ("MPI_Iallreduce", False),
+        ("MPI_Allreduce_init", False),
+        ("MPI_Comm_dup", False),
+        ("MPI_File_read", False),
+    ],
+)
+def test_calls_of_inner_loops_have_wrappers_of_their_own(
+    table: dict[str, Any], known: dict[str, Meaning], name: str, frequent: bool
+) -> None:
+    assert is_frequent(known[name]) == frequent
+    text = "\n".join(
+        generated({"functions": table["functions"], "libraries": table["libraries"]})["wrappers.inc"]
+    )
+    assert (f" measure<Function::{name}>" in text) == frequent
+    assert (f" measure_apart<Function::{name}>" in text) != frequent
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ void stop_waiting(const Thread& thread) noexcept {
 
 // Whether other ranks take part in what such a call does, or it completes what they have. (Callbacks free communicators
 // that belong to attributes, which moves nothing; MPI_Abort is noted by itself.)
-bool communicates(format::Function function) noexcept {
+bool others_take_part(format::Function function) noexcept {
   using format::CallClass;
   const format::FunctionMeaning& meaning = format::meaning_of(static_cast<unsigned>(function));
   if (meaning.frees_communicator) return false;
@@ -87,7 +87,7 @@ void record_left(recorder::Location& location) noexcept {
 
 void begins_inside(format::Function function, bool in_callback) noexcept {
   if (function == format::Function::MPI_Abort) recorder::note_abort();  // the other call will not return, either
-  if (in_callback && communicates(function)) note_callback();
+  if (in_callback && others_take_part(function)) note_callback();
 }
 
 }  // namespace tare::mpi

@@ -23,10 +23,6 @@ namespace tare::mpi {
 struct Role {
   // What the bytes of the call mean: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
-  // Whether programs make such calls in their inner loops, although they neither wait nor have a message.
-  static constexpr bool is_frequent = false;
-  // Whether no program does, because all such calls take microseconds.
-  static constexpr bool is_seldom = false;
   // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
   // spells themselves, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
@@ -132,14 +128,6 @@ template <Function F, class Real, class... Roles>
   return finish_untimed<F>(thread, call, rows, real, roles...);
 }
 
-// Whether programs may call functions with such roles in every step of their inner loops.
-template <class... Roles>
-inline constexpr bool is_frequent =
-    !(Roles::is_seldom || ... || false) &&
-    (Roles::is_frequent || ... ||
-     (((Roles::traffic | ... | 0U) &
-       (recorder::may_be_untimed | recorder::may_be_thinned | recorder::sends | recorder::receives)) != 0));
-
 // What a role does, once for all functions that have it.
 template <class Role>
 [[gnu::noinline]] void before_apart(Role& role, Thread& thread, recorder::Call& call) noexcept {
@@ -155,16 +143,27 @@ template <class Role>
   role.committed(thread, call, row, result);
 }
 
-// measure() of a function that is not frequent. Three quarters of MPI's functions are such: with all steps in each, the
-// code of the library would be a quarter larger.
-template <Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto measure_by_shared_steps(const stack::Frame& caller, Real real, Roles&... roles) {
+// A call of MPI with its arguments, whichever function it is of.
+template <class Result>
+struct RealCall {
+  Result (*make)(const void* arguments);
+  const void* arguments;
+};
+template <class Real>
+auto make_real(const void* arguments) {
+  return (*static_cast<const Real*>(arguments))();
+}
+
+// The steps of a measured call, once for all functions that have the same roles.
+template <class Result, class... Roles>
+[[gnu::noinline]] Result measure_by_shared_steps(Function function, const stack::Frame& caller, RealCall<Result> real,
+                                                 Roles&... roles) {
   auto* const thread = static_cast<Thread*>(recorder::here());
   const bool counts = thread != nullptr && thread->counts_only && !(roles.is_needed(*thread) || ... || false);
   if (counts) (roles.counted(*thread), ...);
   const stack::Inside inside;
   recorder::Call call;
-  call.function = static_cast<std::uint16_t>(F);
+  call.function = static_cast<std::uint16_t>(function);
   recorder::KnownRows* const rows = begin_or_count(thread, counts, call, caller);
   constexpr unsigned traffic = (Roles::traffic | ... | 0U);
   constexpr bool may_be_untimed = (traffic & (recorder::may_be_untimed | recorder::may_be_thinned)) != 0;
@@ -174,11 +173,11 @@ template <Function F, class Real, class... Roles>
     if constexpr (may_be_untimed) is_untimed = start_untimed(*thread, call, *rows);
     if (!is_untimed) start(*thread, call);
   }
-  const auto result = real();
+  const Result result = real.make(real.arguments);
   if (rows == nullptr) {
     if (thread != nullptr)
       end_counted(*thread, call.function, has_failed(result));
-    else if constexpr (std::is_same_v<decltype(result), const int>)
+    else if constexpr (std::is_same_v<Result, int>)
       (Roles::unmeasured(result), ...);
     return result;
   }
@@ -204,9 +203,9 @@ template <Function F, class Real, class... Roles>
   return result;
 }
 
-// measure() of a frequent one.
+// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
 template <Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto measure_inline(const stack::Frame& caller, Real real, Roles&... roles) {
+[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (recorder::seldom(location == nullptr)) {
     const stack::Inside inside;
@@ -257,13 +256,11 @@ template <Function F, class Real, class... Roles>
   return result;
 }
 
-// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
+// The same of a function that is not frequent. Most are not: with all steps in each, the library would have twice as
+// much code.
 template <Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto measure(const stack::Frame& caller, Real real, Roles&... roles) {
-  if constexpr (is_frequent<Roles...>)
-    return measure_inline<F>(caller, real, roles...);
-  else
-    return measure_by_shared_steps<F>(caller, real, roles...);
+[[gnu::always_inline]] inline auto measure_apart(const stack::Frame& caller, Real real, Roles&... roles) {
+  return measure_by_shared_steps<decltype(real())>(F, caller, {&make_real<Real>, &real}, roles...);
 }
 
 // Counts a call of a look-up function, unless a binding made it for itself.

@@ -220,7 +220,6 @@ struct Starts : Role {
 template <class A>
 struct StartsPersistent : Role {
   static constexpr unsigned traffic = recorder::exchanges;
-  static constexpr bool is_frequent = true;
   int count;
   typename A::Request* handles;
   StartsPersistent(int n, typename A::Request* h) noexcept : count(n), handles(h) {}

@@ -30,7 +30,6 @@ struct OnWindow : OnScope<ScopeKind::window, typename A::Win> {
 };
 template <class A>
 struct OnFile : OnScope<ScopeKind::file, typename A::File> {
-  static constexpr bool is_seldom = true;
   using OnScope<ScopeKind::file, typename A::File>::OnScope;
 };
 
