@@ -100,8 +100,9 @@ TEST_F(TimingSampleTest, ARowIsNeverWithoutATime) {
 
 // With a budget, only some of the brief calls that may wait are timed. Their waiting time is estimated, too.
 TEST_F(TimingSampleTest, BriefCallsAreThinnedOutOthersAreNot) {
-  constexpr std::uint64_t brief = 100, lasting = 100'000;
   choose_clock();
+  const std::uint64_t brief = about_ticks(TimingSample::brief_ns / 10),
+                      lasting = about_ticks(100 * TimingSample::brief_ns);
   location.thins = true;
   for (const std::uint64_t ticks : {brief, lasting}) {
     KnownRows of_site{};
