@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from tare._functions import TABLE
 
 
-@dataclass(frozen=True)
-class Meaning:
+class Meaning(NamedTuple):
     """The words of the row of a function in `mpi/functions.toml`. Empty: it has none.
 
     `peer`, `root`, `poll`, `epoch`, `begins`, `ends` and `operation` are explained there.
