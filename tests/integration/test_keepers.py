@@ -153,7 +153,7 @@ def test_keepers_answer_when_tare_run_is_gone(job: Job) -> None:
         inside = {row["rank"]: row["function"] for row in job.where(job.here) if row["state"] == "running"}
         assert inside == dict.fromkeys(range(RANKS), "MPI_Barrier") | {1: "MPI_Recv"}
         recovered = words(job.do(job.here, "recover"))
-        assert still in recovered and "no results have come from" not in recovered
+        assert still in recovered and "results have not come from" not in recovered
         wait_until(lambda: list(job.run.glob(".keeping-*")))  # recover has removed it
     job.kill()
     nothing_is_left(job)

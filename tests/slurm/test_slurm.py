@@ -59,7 +59,9 @@ def test_the_time_limit_kills_ranks_that_ignore_sigterm(slurm: Cluster) -> None:
     assert slurm.wait_for_end(job) == {"TIMEOUT"}
     if slurm.proctrack == "cgroup":  # the keeper was killed with the ranks, and nothing told it before
         told = slurm.do(slurm.tare, "info", run)
-        assert "ranks 2-3 of 4 are missing: no results have come from node1" in " ".join(told.stdout.split())
+        assert "ranks 2-3 of 4 are missing: their results have not come from node1" in " ".join(
+            told.stdout.split()
+        )
     else:
         slurm.do(slurm.tare, "recover", run)
     assert_all_or_told(slurm, run, HUNG)

@@ -135,7 +135,7 @@ class Job:
 
     def sentence(self, ranks: str = "2-3", host: str = "node1") -> str:
         return (
-            f"ranks {ranks} of 4 are missing: no results have come from {host}; "
+            f"ranks {ranks} of 4 are missing: their results have not come from {host}; "
             f"`tare recover {self.run}` there takes what is left, or from here "
             f"`tare recover {self.run} --launch 'ssh {{host}}'`"
         )

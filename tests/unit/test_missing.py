@@ -148,7 +148,7 @@ def test_where_they_ran_is_no_guess() -> None:
     found = [Missing(world=0, size=2, ranks=[(1, 1)], host="n\x1b2")]
     (said,) = said_of(found, exit_code=0, command=["env", "-i", "a"])
     assert said == (
-        "rank 1 of 2 is missing: no results have come from n\\x1b2; "
+        "rank 1 of 2 is missing: its results have not come from n\\x1b2; "
         "`tare recover '/a run'` there takes what is left, or from here "
         "`tare recover '/a run' --launch 'ssh {host}'`"
     )
@@ -241,7 +241,7 @@ def test_who_still_runs_is_not_lost() -> None:
     lines = said_of(found, processes=on_n2, answers=Answers(silent=["n3"]))
     assert lines[0] == still
     assert [line.partition(";")[0] for line in lines[1:]] == [
-        "rank 3 of 4 is missing: no results have come from n3"
+        "rank 3 of 4 is missing: its results have not come from n3"
     ]
     living = [Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]
     also = [*found, Missing(world=0, size=4, ranks=[(1, 2)], host="n2")]

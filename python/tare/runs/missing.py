@@ -132,7 +132,7 @@ def _why(missing: Missing, of: Run, searched: Container[str]) -> str:
     host = missing.host or uncollected_host(of)
     if host:
         place = _place(host, of) if missing.host else visible(host)
-        return f"no results have come from {place}; {_taking(missing.host, of)}{_or_living(of)}"
+        return f"{their} results have not come from {place}; {_taking(missing.host, of)}{_or_living(of)}"
     if meta.launched is not None:
         return of_launcher(meta.launched)
     if meta.unseen:
