@@ -1,7 +1,7 @@
 #include "reader/store/scheduling.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 namespace tare::reader {
