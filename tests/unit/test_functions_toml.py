@@ -75,9 +75,7 @@ def test_calls_of_inner_loops_have_wrappers_of_their_own(
     table: dict[str, Any], known: dict[str, Meaning], name: str, frequent: bool
 ) -> None:
     assert is_frequent(known[name]) == frequent
-    text = "\n".join(
-        generated({"functions": table["functions"], "libraries": table["libraries"]})["wrappers.inc"]
-    )
+    text = "\n".join(generated(table)["wrappers.inc"])
     assert (f" measure<Function::{name}>" in text) == frequent
     assert (f" measure_apart<Function::{name}>" in text) != frequent
 
